@@ -9,20 +9,21 @@ import (
 
 	"github.com/weftcrawl/weft/internal/css"
 	"github.com/weftcrawl/weft/internal/near"
+	"github.com/weftcrawl/weft/internal/pattern"
 )
 
 // readXPath returns an expression of XPath 1.0 as package xpath understands it, or a *css.Error.
 // The package leaves out some of what it does not understand, and of the rest does not say where it
 // stands. https://www.w3.org/TR/1999/REC-xpath-19991116/#exprlex
-func readXPath(text string) (string, error) {
+func readXPath(text string) (read string, cost int, err error) {
 	g := &grammar{text: text}
 	if err := g.expression(); err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if g.at < len(text) {
-		return "", g.expected("an operator such as | or =, or the end")
+		return "", 0, g.expected("an operator such as | or =, or the end")
 	}
-	return g.out.String() + text[g.written:], nil
+	return g.out.String() + text[g.written:], g.cost, nil
 }
 
 // functions are those of package xpath, and how many arguments they take at least and at most.
@@ -51,6 +52,7 @@ type grammar struct {
 	at      int // byte
 	out     strings.Builder
 	written int // bytes of text that out has
+	cost    int // of its patterns: see pattern.Cost
 }
 
 // replace writes other words for what stands between two bytes.
@@ -346,7 +348,7 @@ func (g *grammar) hasClass(from int) error {
 }
 
 // test reads re:test() of EXSLT: a text, a pattern and perhaps flags. Package xpath has it as
-// matches(). It keeps each pattern for good, so none may come from a page.
+// matches(). It keeps patterns, so none may come from a page, and together they must not be long.
 // https://exslt.github.io/regexp/functions/test/
 func (g *grammar) test(from int) error {
 	g.replace(from, g.at, "matches(")
@@ -356,11 +358,11 @@ func (g *grammar) test(from int) error {
 	if err := g.closing(",", "a comma and a pattern in quotes"); err != nil {
 		return err
 	}
-	pattern, err := g.quoted("a pattern in quotes")
+	text, err := g.quoted("a pattern in quotes")
 	if err != nil {
 		return err
 	}
-	at := g.at - len(pattern)
+	at := g.at - len(text)
 	flags := ""
 	if g.skip(",") {
 		if flags, err = g.quoted("flags in quotes: 'i' or ''"); err != nil {
@@ -373,13 +375,16 @@ func (g *grammar) test(from int) error {
 	if err := g.closing(")", ")"); err != nil {
 		return err
 	}
-	if _, err := regexp.Compile(pattern[1 : len(pattern)-1]); err != nil {
+	if g.cost += pattern.Cost(text[1 : len(text)-1]); g.cost > mostTested {
+		return g.wrong(at, "shorter patterns, with what their repetitions stand for")
+	}
+	if _, err := regexp.Compile(text[1 : len(text)-1]); err != nil {
 		return g.wrong(at, "a regular expression: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	if strings.Contains(flags, "i") {
-		pattern = pattern[:1] + "(?i)" + pattern[1:]
+		text = text[:1] + "(?i)" + text[1:]
 	}
-	g.replace(at, g.at, pattern+")")
+	g.replace(at, g.at, text+")")
 	return nil
 }
 

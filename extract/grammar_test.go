@@ -48,17 +48,18 @@ func TestEXSLT(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`//li[re:test(., @class)]`:      `column 17: "@class)]", expected a pattern in quotes`,
-		`//li[re:test(., '(')]`:         `column 17: "'(')]", expected a regular expression: missing closing ): ` + "`(`",
-		`//li[re:test(., 'a', 'x')]`:    `column 22: "'x')]", expected the flag 'i', or none`,
-		`//li[re:test('a')]`:            `column 17: ")]", expected a comma and a pattern in quotes`,
-		`//li[has-class()]`:             `column 6: "has-class()]", expected a class: has-class('price')`,
-		`//li[has-class('a b')]`:        `column 16: "'a b')]", expected one class`,
-		`//li[has-class(@x)]`:           `column 16: "@x)]", expected the name of a class in quotes`,
-		`re:match(//a/@href, '\d+')`:    `column 1: "re:match(//a/@href, '\\d+')", expected the text alone, and match = 'PATTERN' in the rule of the field`,
-		`set:difference(//li, //li[2])`: `column 1: "set:difference(//li, //li[2])", expected A[count(. | B) != count(B)] for set:difference(A, B)`,
-		`//li[re:tets(., 'a')]`:         `column 6: "re:tets(., 'a')]", expected a function of XPath 1.0, not id() or lang(), has-class() or re:test(): did you mean re:test()?`,
-		`//li[str:split(., 'a')]`:       `column 6: "str:split(., 'a')]", expected a function of XPath 1.0, not id() or lang(), has-class() or re:test()`,
+		`//li[re:test(., 'x{900}') or re:test(., 'y{200}')]`: `column 41: "'y{200}')]", expected shorter patterns, with what their repetitions stand for`,
+		`//li[re:test(., @class)]`:                           `column 17: "@class)]", expected a pattern in quotes`,
+		`//li[re:test(., '(')]`:                              `column 17: "'(')]", expected a regular expression: missing closing ): ` + "`(`",
+		`//li[re:test(., 'a', 'x')]`:                         `column 22: "'x')]", expected the flag 'i', or none`,
+		`//li[re:test('a')]`:                                 `column 17: ")]", expected a comma and a pattern in quotes`,
+		`//li[has-class()]`:                                  `column 6: "has-class()]", expected a class: has-class('price')`,
+		`//li[has-class('a b')]`:                             `column 16: "'a b')]", expected one class`,
+		`//li[has-class(@x)]`:                                `column 16: "@x)]", expected the name of a class in quotes`,
+		`re:match(//a/@href, '\d+')`:                         `column 1: "re:match(//a/@href, '\\d+')", expected the text alone, and match = 'PATTERN' in the rule of the field`,
+		`set:difference(//li, //li[2])`:                      `column 1: "set:difference(//li, //li[2])", expected A[count(. | B) != count(B)] for set:difference(A, B)`,
+		`//li[re:tets(., 'a')]`:                              `column 6: "re:tets(., 'a')]", expected a function of XPath 1.0, not id() or lang(), has-class() or re:test(): did you mean re:test()?`,
+		`//li[str:split(., 'a')]`:                            `column 6: "str:split(., 'a')]", expected a function of XPath 1.0, not id() or lang(), has-class() or re:test()`,
 	} {
 		if _, err := parseSelector(text); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, expected %s", text, err, want)

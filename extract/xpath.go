@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,18 +20,27 @@ import (
 // of its own.
 type xpathExpr struct {
 	text string
+	cost int       // of its patterns: see pattern.Cost
 	pool sync.Pool // of *xpath.Expr
 }
 
-// mostXPath bounds an expression, in bytes.
-const mostXPath = 4 << 10
+// Bounds of an expression.
+const (
+	mostXPath  = 4 << 10 // bytes
+	mostTested = 1000    // cost of its patterns, as pattern.Cost has it
+)
+
+// The library keeps the patterns that it has compiled, up to 65,536, of whatever length.
+func init() {
+	xpath.RegexpCache = xpath.NewLoadingCache(func(key any) (any, error) { return regexp.Compile(key.(string)) }, 1024)
+}
 
 // parseXPath reads an expression, and tries it: some mistakes show only then.
 func parseXPath(text string) (*xpathExpr, error) {
 	if len(text) > mostXPath {
 		return nil, fmt.Errorf("expected an expression of at most %d bytes", mostXPath)
 	}
-	read, err := readXPath(text)
+	read, cost, err := readXPath(text)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +48,7 @@ func parseXPath(text string) (*xpathExpr, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%.64q, expected XPath 1.0: %.128s", text, strings.Join(strings.Fields(err.Error()), " "))
 	}
-	x := &xpathExpr{text: read}
+	x := &xpathExpr{text: read, cost: cost}
 	x.pool.Put(e)
 	root, _ := html.Parse(strings.NewReader("<p class=a><a href=b>c</a></p>"))
 	p := &page{root: root}
@@ -78,7 +88,7 @@ func (x *xpathExpr) each(p *page, from *html.Node, yield func(hit) bool) {
 			p.note("XPath %.64q: %.128v", x.text, r)
 		}
 	}()
-	at := &navigator{p: p, node: from, attr: -1}
+	at := &navigator{p: p, node: from, attr: -1, cost: 1 + x.cost>>3}
 	switch v := e.Evaluate(at).(type) {
 	case *xpath.NodeIterator:
 		for _, n := range p.inOrder(v) {
@@ -164,6 +174,7 @@ type navigator struct {
 	p    *page
 	node *html.Node
 	attr int // index of an attribute of node; -1: node itself
+	cost int // steps of work for four bytes of text
 }
 
 func (n *navigator) spend(steps int) {
@@ -237,7 +248,7 @@ func (n *navigator) Value() string {
 }
 
 func (n *navigator) counted(text string) string {
-	n.spend(len(text) >> 2)
+	n.spend(len(text) >> 2 * n.cost)
 	return text
 }
 

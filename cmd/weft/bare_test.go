@@ -244,6 +244,14 @@ func TestFileAsURL(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", arg, e.code, e.stderr)
 		}
 	}
+	// A stranger does not learn which files there are.
+	if err := os.WriteFile(filepath.Join(dir, "a b.txt"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	there, none := weftIn(t, dir, "crawl", "--distrust", "a b.txt"), weftIn(t, dir, "crawl", "--distrust", "c d.txt")
+	if there.code == exitDone || strings.ReplaceAll(there.stderr, "a b", "c d") != none.stderr {
+		t.Errorf("with --distrust: %s, and of no file %s", there.stderr, none.stderr)
+	}
 }
 
 // closedPort is a port of this machine on which nobody listens.

@@ -151,8 +151,10 @@ func (f *crawlFlags) prepare(args []string) (*prepared, error) {
 			return nil, err
 		}
 	}
-	if err := noFiles("crawl", args); err != nil {
-		return nil, err
+	if !f.client.Distrust { // or a stranger would learn of files here
+		if err := noFiles("crawl", args); err != nil {
+			return nil, err
+		}
 	}
 	if o.Seeds = args; f.post.any() {
 		if o.Seeds, o.Posts = nil, f.post.to(args); len(args) == 0 {

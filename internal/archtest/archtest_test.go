@@ -190,7 +190,7 @@ var imports = map[string][]string{
 	"internal/traces":   {"record", "weburl"},
 
 	// What others' clients ask for.
-	"internal/firecrawl": {".", "extract", "httpclient", "record", "results", "internal/crawls", "internal/scrape", "internal/webhook"},
+	"internal/firecrawl": {".", "extract", "httpclient", "record", "results", "internal/crawls", "internal/pattern", "internal/scrape", "internal/webhook"},
 
 	"internal/serve": {
 		".", "check", "export", "extract", "httpclient", "inspect", "read", "results", "record", "weburl", "internal/firecrawl", "internal/webhook",

@@ -45,7 +45,7 @@ func (f *Folder) attend(e *entry) {
 		ctx := e.then.compares.begin(now, f.life, compareTakes)
 		f.beside.Go(func() { f.compare(ctx, e, v.Ended) })
 	}
-	if f.noticing < mostNoticing && e.then.mustNotice(v, now) {
+	if f.o.Notice != nil && f.noticing < mostNoticing && e.then.mustNotice(v, now) {
 		f.noticing++
 		ctx, n := e.then.notices.begin(now, f.life, noticeTakes), e.then.notify
 		f.beside.Go(func() { f.notice(ctx, e, v.Noticed+1, n) })

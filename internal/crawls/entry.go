@@ -80,6 +80,7 @@ type following struct {
 	notify            schedule.Notice // the operator's
 	compares, notices attempts
 	size              size
+	removed           bool // its files are, or will be soon
 }
 
 // mustCompare reports whether a visit is to be compared with the one before, and may be now.

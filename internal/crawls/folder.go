@@ -467,21 +467,12 @@ func (f *Folder) Delete(name string) error {
 // SetSchedule gives a crawl another schedule; nil: none. Errors: those of the rule, ErrOwn, those
 // of Stop.
 func (f *Folder) SetSchedule(name string, r *schedule.Rule) (Crawl, error) {
-	undo := func() {}
-	c, err := f.change(name, func(e *entry) error {
+	return f.change(name, func(e *entry) error {
 		if e.Own {
 			return ErrOwn
 		}
-		table := e.table
-		undo = func() { e.table = table }
 		return e.follow(r, f.now())
 	})
-	if err != nil {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		undo()
-	}
-	return c, err
 }
 
 // change changes what is known of a crawl, durably, or not at all if there is an error.
@@ -492,16 +483,16 @@ func (f *Folder) change(name string, to func(*entry) error) (Crawl, error) {
 	if e == nil || e.Deleting {
 		return Crawl{}, ErrUnknown
 	}
-	before := e.Crawl
+	before, table := e.Crawl, e.table
 	if err := to(e); err != nil {
-		e.Crawl = before
+		e.Crawl, e.table = before, table
 		return e.Crawl, err
 	}
 	if equal(before, e.Crawl) {
 		return e.Crawl, nil
 	}
 	if err := f.save(&e.Crawl); err != nil {
-		e.Crawl = before
+		e.Crawl, e.table = before, table
 		return Crawl{}, err
 	}
 	f.changed(e.Crawl)

@@ -157,6 +157,7 @@ func TestKeyOfDeleted(t *testing.T) {
 		t.Errorf("%+v, new %t, %v", c, fresh, err)
 	}
 	f.look()
+	f.beside.Wait()
 	a.Digest = "another"
 	if c, fresh, err := f.Add(a); err != nil || !fresh || c.Name != first.Name || c.Created.Equal(first.Created) || c.State != Queued {
 		t.Errorf("%+v, new %t, %v", c, fresh, err)

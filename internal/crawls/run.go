@@ -141,15 +141,11 @@ func (f *Folder) isFree(name string) bool {
 // settle records that a crawl which shall not run does not, or removes it. f.mu is held.
 func (f *Folder) settle(e *entry) {
 	if e.Deleting {
-		if e.then.breakOff() {
-			return // it reads and writes those files
+		if e.then.breakOff() || e.then.removed {
+			return // it reads and writes those files, or they are being removed
 		}
-		if err := f.remove(e.Name); err != nil {
-			f.o.Warn(err)
-			return
-		}
-		delete(f.all, e.Name)
-		f.changed(e.Crawl)
+		e.then.removed = true
+		f.beside.Go(func() { e.discard(f) })
 		return
 	}
 	if !e.State.Ended() {
@@ -157,6 +153,22 @@ func (f *Folder) settle(e *entry) {
 	}
 	e.Stopping = false
 	f.ended(e)
+}
+
+// discard removes a crawl of a folder. Its files may be a million, so nobody waits for that with
+// f.mu.
+func (e *entry) discard(f *Folder) {
+	err := f.remove(e.Name)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil {
+		e.then.removed = false
+		f.o.Warn(err)
+		return
+	}
+	delete(f.all, e.Name)
+	f.changed(e.Crawl)
+	f.awake()
 }
 
 // ended records where a crawl stands. What cannot be saved is found out once more later: the state

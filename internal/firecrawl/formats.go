@@ -115,10 +115,14 @@ func (s *schema) fields(path string, depth int) (all []extract.Field, err error)
 	if depth > mostDepth {
 		return nil, wrong("formats: json: schema: objects more than %d deep", mostDepth)
 	}
+	required := make(map[string]bool, len(s.Required))
+	for _, name := range s.Required {
+		required[name] = true
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
 		at := path + short(name)
-		f := extract.Field{Name: name, Select: p.Selector, Match: p.Pattern, Required: slices.Contains(s.Required, name)}
+		f := extract.Field{Name: name, Select: p.Selector, Match: p.Pattern, Required: required[name]}
 		if f.Select == "" {
 			return nil, unsupported("formats: json: schema: "+at+" without a selector", `there is no language model: give it "selector", in CSS or XPath`)
 		}

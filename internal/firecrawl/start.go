@@ -2,11 +2,13 @@ package firecrawl
 
 import (
 	"errors"
+	"math"
 	"regexp/syntax"
 	"slices"
 	"strconv"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/pattern"
 	"github.com/weftcrawl/weft/internal/scrape"
 )
 
@@ -58,9 +60,12 @@ func (a *ask) crawl(most int) error {
 		var all []any
 		for _, text := range paths.all {
 			re, err := text, error(nil)
-			if a.fullURL {
+			switch {
+			case pattern.Cost(text) == math.MaxInt32: // before it is parsed
+				err = errors.New("too long, with what its repetitions stand for")
+			case a.fullURL:
 				_, err = syntax.Parse(text, syntax.Perl)
-			} else {
+			default:
 				re, err = onPath(text)
 			}
 			if err != nil {

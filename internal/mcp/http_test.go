@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -131,17 +130,8 @@ func TestHTTPContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	all, _ := io.ReadAll(res.Body)
-	for id, want := range map[string]string{"1": "399 \"quoted\" back\\slash", "2": "Steel kettles are robust"} {
-		_, of, _ := strings.Cut(string(all), `data: {"jsonrpc":"2.0","id":`+id+`,`)
-		of, _, _ = strings.Cut(`{`+of, "\n")
-		var m struct{ Result sdk.CallToolResult }
-		if err := json.Unmarshal([]byte(of), &m); err != nil {
-			t.Fatalf("%v: %.500s", err, all)
-		}
-		if _, content, _ := parts(t, &m.Result); !strings.Contains(content, want) {
-			t.Errorf("batch: %.300q has no %q", content, want)
-		}
+	if said, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("a batch: %s, %.200s", res.Status, said)
 	}
 }
 

@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"sync"
 
@@ -75,8 +77,38 @@ func (s *Server) Handler(who func(*http.Request) (c Client, ok bool)) http.Handl
 			return nil
 		}
 		return s.toolsOf(c)
-	}, &sdk.StreamableHTTPOptions{Stateless: true, MaxRequestBodyBytes: mostLine})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { carry(h, w, r) })
+	}, &sdk.StreamableHTTPOptions{
+		Stateless: true, MaxRequestBodyBytes: mostLine,
+		DisableLocalhostProtection: true, // the server judges the Host, with the names that it is told
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := bufio.NewReader(r.Body)
+		if isBatch(body) {
+			http.Error(w, "one message in a request, expected no batch", http.StatusBadRequest)
+			return
+		}
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{body, r.Body}
+		carry(h, w, r)
+	})
+}
+
+// isBatch reports whether a body is a list of messages. A version of the protocol had them; one
+// request would be thousands of calls at once. It takes the white space before the first message.
+func isBatch(body *bufio.Reader) bool {
+	for {
+		c, err := body.ReadByte()
+		switch {
+		case err != nil:
+			return false
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			continue
+		}
+		_ = body.UnreadByte()
+		return c == '['
+	}
 }
 
 // mostClients bounds the clients whose tools are kept.

@@ -20,8 +20,8 @@ type Timetable struct {
 	skip     bool
 }
 
-// Shortest returns the shortest time between two visits.
-func (t *Timetable) Shortest() time.Duration { return t.shortest }
+// Shortest returns the shortest time between two visits, the first of which is late by the jitter.
+func (t *Timetable) Shortest() time.Duration { return t.shortest - t.jitter }
 
 // Next returns the first time of the rule after a moment; zero: there is none.
 func (t *Timetable) Next(after time.Time) time.Time {

@@ -62,6 +62,7 @@ func TestAttacks(t *testing.T) {
 		{"all", "POST", "/v1/crawls/ID/orders", `{"words":["set","rate-limit=0"]}`, 422, "limit of the token"}, {"all", "POST", "/crawls/ID/v1/orders", `{"words":["set","rate-limit=0"]}`, 400, "limit of the token"},
 		{"all", "POST", "/crawls/ID/v1/orders", `{"words":["set","delay=0","rate-limit=1e9"]}`, 400, "limit of the token"}, {"all", "POST", "/mcp", tool("crawl", `{"urls":["WEB"],"limit":1000}`), 200, "limit of the token"},
 		{"all", "POST", "/v2/crawl", `{"url":"WEB","limit":51}`, 400, "limit of the token"}, {"all", "PUT", "/v1/crawls/ID/schedule", `{"every":"1s"}`, 422, "at least 1h"},
+		{"all", "PUT", "/v1/crawls/ID/schedule", `{"every":"90m","jitter":"1h"}`, 422, "at least 1h"},
 		// Expressions, conditions and rules that stand for much.
 		{"all", "POST", "/v1/crawls", crawl(`"include":["` + long + `"]`), 422, "too long"}, {"all", "POST", "/v1/crawls", crawl(`"exclude":["(x{100}){10}"` + strings.Repeat(`,"(x{100}){10}"`, 200) + `]`), 422, "too long"},
 		{"all", "POST", "/v1/crawls/ID/orders", `{"words":["exclude","` + long + `"]}`, 422, "too long"}, {"all", "POST", "/crawls/ID/v1/orders", `{"words":["exclude","` + long + `"]}`, 400, "too long"},
@@ -71,6 +72,9 @@ func TestAttacks(t *testing.T) {
 		{"all", "POST", "/v2/scrape", `{"url":"WEB","formats":[{"type":"json","schema":{"properties":{"a":{"selector":"p","match":"` + long + `"}}}}]}`, 400, "too long"},
 		{"all", "POST", "/v2/scrape", `{"url":"WEB","formats":[{"type":"json","schema":{"properties":{"a":` + strings.Repeat(`{"type":"object","selector":"p","properties":{"`+strings.Repeat("n", 60)+`":`, 400) + `{"selector":"p"}` + strings.Repeat("}}", 400) + `}}}]}`, 400, "deep"},
 		{"all", "POST", "/mcp", tool("crawl", `{"urls":["WEB"],"limit":1,"include":["`+long+`"]}`), 200, "too long"},
+		{"all", "POST", "/v1/extract", `{"url":"WEB","rules":[{"fields":[{"name":"a","select":"//p[re:test(., '(?:` + strings.Repeat("x", 3000) + `){1000}')]"}]}]}`, 422, "shorter patterns"},
+		{"all", "POST", "/v2/crawl", `{"url":"WEB","includePaths":["` + strings.Repeat("a*", 1<<20) + `"]}`, 400, "too long"},
+		{"all", "POST", "/mcp", "[" + tool("status", "{}") + "," + tool("status", "{}") + "]", 400, "expected no batch"},
 		{"all", "GET", where("len(reduce(1..40, #acc + #acc, url)) > 0"), "", 422, "only the operator"}, {"all", "GET", where("let a = url + url; len(a) > 0"), "", 422, "only the operator"},
 		{"all", "GET", where("count(1..1000000, true) > 0"), "", 422, "only the operator"}, {"all", "GET", where("url matches url"), "", 422, "only the operator"}, {"all", "GET", where("status =="), "", 422, "where"},
 		{"all", "POST", "/v1/crawls", `{"urls":[` + strings.Repeat("1,", 200_000) + `1]}`, 413, "too many values"}, {"all", "POST", "/v2/map", `{"url":` + strings.Repeat("[", 160_000), 413, "too many values"},
