@@ -21,7 +21,7 @@ build:
 man:
 	go run ./cmd/weft man man
 
-## test: install missing packages and run every test (three minutes; the first time six)
+## test: install missing packages and run every test (on two slow cores 14 minutes; the first time 18)
 .PHONY: test
 test:
 	@script/test

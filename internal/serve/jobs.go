@@ -384,9 +384,13 @@ func (s *jobs) order(ctx context.Context, in *struct {
 	Named
 	Body Order
 }) (*answer[Lines], error) {
+	c, err := find(ctx, s.folder, in.ID)
+	if err != nil {
+		return nil, problem(err)
+	}
 	order, err := weft.ParseOrder(in.Body.Words...)
 	if err == nil {
-		err = who(ctx).allow(in.Body.Words)
+		err = who(ctx).allow(&c, in.Body.Words)
 	}
 	if err != nil {
 		return nil, huma.Error422UnprocessableEntity(err.Error())

@@ -84,7 +84,7 @@ func (p *pages) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	ctx := live.Allowing(r.Context(), who(r.Context()).allow)
+	ctx := live.Allowing(r.Context(), func(words []string) error { return who(r.Context()).allow(&c, words) })
 	p.page(name).Answer(w, r.WithContext(ctx), r.PathValue("path"))
 }
 

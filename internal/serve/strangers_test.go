@@ -205,11 +205,15 @@ func TestOrdersWithinLimits(t *testing.T) {
 		"set rate-limit=0": false, "set rate-limit=6": false, "set rate-limit=-0": false, "set rate-limit=NaN": false, "set rate-limit=Inf": false,
 		"set rate-limit=1 rate-limit=0": false, "set rate-limit=": false, "set delay=1s rate-limit=1e9": false, "set rate-limit=0x0p0": false,
 	} {
-		if err := limited.allow(strings.Fields(words)); (err == nil) != ok {
+		if err := limited.allow(&crawls.Crawl{}, strings.Fields(words)); (err == nil) != ok {
 			t.Errorf("%s: %v", words, err)
 		}
-		if err := free.allow(strings.Fields(words)); err != nil {
+		if err := free.allow(&crawls.Crawl{}, strings.Fields(words)); err != nil {
 			t.Errorf("%s without a limit: %v", words, err)
 		}
+	}
+	own, add := &crawls.Crawl{Own: true}, []string{"add", "http://127.0.0.1/"}
+	if free.allow(own, add) == nil || free.allow(&crawls.Crawl{}, add) != nil || operator.allow(own, add) != nil || free.allow(own, []string{"stop"}) != nil {
+		t.Error("who may add to a crawl of a file")
 	}
 }

@@ -76,9 +76,13 @@ func (t *Token) May(r Right) bool { return slices.Contains(t.Rights, r) }
 // those of others.
 func (t *Token) sees(c *crawls.Crawl) bool { return t.May(Others) || c.By == t.Name }
 
-// allow refuses an order, in the words of weft.ParseOrder, that leads beyond the limits of the
-// token.
-func (t *Token) allow(words []string) error {
+// allow refuses an order to a crawl, in the words of weft.ParseOrder, that leads beyond the limits
+// of the token. The seeds of a crawl of the operator's file may be private addresses: nobody else
+// adds to those.
+func (t *Token) allow(c *crawls.Crawl, words []string) error {
+	if c.Own && t != operator && len(words) > 0 && words[0] == "add" {
+		return fmt.Errorf("add: %s is a crawl of a file of the operator, who alone adds to it", c.Name)
+	}
 	for _, word := range words[min(1, len(words)):] {
 		text, is := strings.CutPrefix(word, "rate-limit=")
 		if !is || t.Limits.Rate <= 0 || words[0] != "set" {
