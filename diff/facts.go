@@ -181,7 +181,7 @@ func (p *pageReader) elements(root *html.Node) {
 	}
 }
 
-// meta reads an element of which the facts of structured data have nothing.
+// meta reads an element that structured data does not cover.
 func (p *pageReader) meta(n *html.Node) {
 	content := oneLine(attr(n, "content"))
 	switch name := strings.ToLower(strings.TrimSpace(attr(n, "name"))); name {

@@ -267,7 +267,7 @@ func (l *lesson) judge(s *sample) {
 	}
 }
 
-// share finds the differences that pages share, of those that are told.
+// share finds those of the reported differences that several pages have.
 func (l *lesson) share(s *sample) {
 	for _, page := range s.all {
 		met := make(map[uint64]bool)
@@ -336,7 +336,7 @@ func (d *draft) leaveFigures(out func(*figure) bool) bool {
 	if d.Words == nil {
 		return true
 	}
-	// In the words, those that are left out are the same.
+	// Words that are left out are equal on both sides.
 	a, b := figuresOf(d.Old), figuresOf(d.New)
 	if a.String() != b.String() {
 		return true

@@ -410,7 +410,7 @@ var rank = map[Field]int{
 	Heading: 9, Text: 10, Link: 11, Image: 12, Data: 13, Body: 14,
 }
 
-// cut bounds what is told of a detail.
+// cut shortens the two sides of a detail.
 func (d *Detail) cut() {
 	d.Old, d.New = cutText(d.Old), cutText(d.New)
 	size := 0
@@ -420,7 +420,7 @@ func (d *Detail) cut() {
 	if size <= MaxText {
 		return
 	}
-	// Of words that are the same, those beside others are told.
+	// Equal words are shown only next to words that differ.
 	size = 0
 	for i := range d.Words {
 		w := &d.Words[i]

@@ -155,7 +155,7 @@ func (s *sharing) count(url string, sign uint64, d *Detail, met map[uint64]bool)
 	}
 }
 
-// maxExamples bounds the pages that are named of those that share a difference.
+// maxExamples bounds the examples of pages that share a difference.
 const maxExamples = 5
 
 // judged leaves out of a page what churns and rotates.
@@ -216,7 +216,7 @@ func (c *comparison) earlier(p *changedPage) {
 	p.Drafts = left
 }
 
-// changed tells of a page what is left of its details, if anything is.
+// changed reports a page with the details that no other page shares, if it has any.
 func (c *comparison) changed(p *Change, own []Detail, some bool) error {
 	switch {
 	case len(own) > 0:

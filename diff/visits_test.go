@@ -41,7 +41,7 @@ func serve(t testing.TB, page func(w http.ResponseWriter, path string, visit int
 	return s
 }
 
-// crawl makes the next visit of a job, which keeps what is told.
+// crawl makes the next visit of a job, which keeps the given files.
 func (s *served) crawl(t testing.TB, job string, keep weft.Keep) {
 	t.Helper()
 	o := weft.Options{Job: job, Keep: keep, Pace: weft.Pace{Retries: -1}}
