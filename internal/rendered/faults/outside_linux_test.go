@@ -32,10 +32,12 @@ func TestMemoryOfPages(t *testing.T) {
 	z := gzip.NewWriter(&zipped)
 	_, _ = z.Write(bytes.Repeat([]byte("x"), size))
 	_ = z.Close()
+	var answered atomic.Int32
 	s := wefttest.NewSite(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
 		case "/big":
+			answered.Add(1)
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(zipped.Bytes())
 		case "/":
@@ -55,12 +57,20 @@ func TestMemoryOfPages(t *testing.T) {
 	all := s.Records(t, cmd.Dir+"/job")
 	for i := range pages {
 		r := all["/p"+strconv.Itoa(i)]
-		// A busy machine may not have the time for so much.
-		if r == nil || r.Title != strconv.Itoa(asked*size) && (r.Rendered == nil || r.Rendered.Cut != "time") {
+		switch {
+		case r == nil || r.Rendered == nil:
 			t.Errorf("page %d: %+v", i, r)
+		case r.Title == strconv.Itoa(asked*size):
+		case r.Rendered.Cut != "" || r.Rendered.ErrorKind != "":
+			t.Logf("page %d: a busy machine does not have the time for so much: %+v", i, r.Rendered)
+		default:
+			t.Errorf("page %d: %q, rendered %+v", i, r.Title, r.Rendered)
 		}
 	}
-	t.Logf("%d MiB", peak>>20)
+	t.Logf("%d MiB, %d responses", peak>>20, answered.Load())
+	if answered.Load() < pages {
+		t.Errorf("%d responses, expected %d of each of %d pages", answered.Load(), asked, pages)
+	}
 	if peak > most<<20 {
 		t.Errorf("%d MiB at most, expected %d", peak>>20, most)
 	}
