@@ -30,6 +30,9 @@ var hookEvents = map[string]string{
 	"started": webhook.EventStarted, "page": webhook.EventPages, "completed": webhook.EventEnded, "failed": webhook.EventEnded,
 }
 
+// ofBatch is the first word of the types of a batch scrape's events.
+const ofBatch = "batch_scrape"
+
 // hookNote is kept with a webhook.
 type hookNote struct {
 	Of       string            `json:"of"`       // the first word of the types of events
@@ -155,7 +158,11 @@ func (s *server) delivery(ctx context.Context, d *webhook.Delivery) ([]byte, err
 			out.Data = append(out.Data, one)
 		}
 	case webhook.EventEnded:
-		if event = states[d.Crawl.State]; event != "completed" {
+		event = states[d.Crawl.State]
+		if n.Of == ofBatch && s.isFruitless(ctx, d.Crawl) {
+			event = states[crawls.Done]
+		}
+		if event != "completed" {
 			event, out.Success, out.Error = "failed", false, cmp.Or(d.Crawl.Message, "the crawl was "+event)
 		}
 	}
@@ -164,6 +171,23 @@ func (s *server) delivery(ctx context.Context, d *webhook.Delivery) ([]byte, err
 	}
 	out.Type = n.Of + "." + event
 	return json.Marshal(&out)
+}
+
+// isFruitless reports whether a crawl counts as failed as none of its URLs could be fetched. To
+// Firecrawl, a batch scrape of such URLs is completed, and has errors.
+func isFruitless(c *crawls.Crawl, st *weft.Status) bool {
+	return c.State == crawls.Failed && st.State == weft.JobFailed
+}
+
+// isFruitless looks into the job of a crawl.
+func (s *server) isFruitless(ctx context.Context, c *crawls.Crawl) bool {
+	job, err := weft.OpenJob(ctx, s.crawls.Job(c.Name))
+	if err != nil {
+		return false
+	}
+	defer job.Close()
+	st, err := job.Status(ctx)
+	return err == nil && isFruitless(c, &st)
 }
 
 // kept is a page that a crawl has kept, for a delivery.

@@ -232,7 +232,7 @@ func (s *server) batch(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.start(r, a, "batch_scrape", invalid)
+	return s.start(r, a, ofBatch, invalid)
 }
 
 func (s *server) start(r *http.Request, a *ask, of string, invalid []string) (any, error) {
@@ -306,6 +306,9 @@ func (s *server) status(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if st, err := s.house.Status(c); err == nil {
+		if strings.HasPrefix(r.URL.Path, "/v2/batch/") && isFruitless(&c, st) {
+			out.Status, out.Error = states[crawls.Done], ""
+		}
 		out.Completed = st.Done - st.Failed - st.Redirects
 		out.Total = out.Completed + st.Failed + st.Refused
 		if !c.State.Ended() {

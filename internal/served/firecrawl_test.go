@@ -1,6 +1,7 @@
 package served
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -47,5 +48,37 @@ func TestFirecrawlRights(t *testing.T) {
 		if status, text := s.send("/v2/crawl", body); status/100 != 4 || !strings.Contains(text, want) {
 			t.Errorf("%.100s: %d %s", body, status, text)
 		}
+	}
+}
+
+// TestFirecrawlFruitless: a batch of which no page can be fetched is completed, and lists errors
+// and the pages that are errors of their site; a crawl of such a page has failed.
+func TestFirecrawlFruitless(t *testing.T) {
+	t.Parallel()
+	web, _ := site(t, 1)
+	s := serve(t, t.TempDir(), "--allow-private")
+	run := func(path, body string) (id string, is struct {
+		Status, Error string
+		Data          []struct{ Metadata struct{ StatusCode int } }
+	}) {
+		t.Helper()
+		var c struct{ ID string }
+		if status, text := s.ask("POST", path, json.RawMessage(body), &c); status != http.StatusOK {
+			t.Fatalf("%d %s", status, text)
+		}
+		s.until(c.ID)
+		s.ask("GET", path+"/"+c.ID, nil, &is)
+		return c.ID, is
+	}
+	id, is := run("/v2/batch/scrape", `{"urls":["http://127.0.0.1:25/","`+web.URL+`/none"]}`)
+	if is.Status != "completed" || is.Error != "" || len(is.Data) != 1 || is.Data[0].Metadata.StatusCode != http.StatusNotFound {
+		t.Errorf("%+v", is)
+	}
+	var failed struct{ Errors []struct{ URL, Error string } }
+	if s.ask("GET", "/v2/batch/scrape/"+id+"/errors", nil, &failed); len(failed.Errors) != 1 || failed.Errors[0].URL != "http://127.0.0.1:25/" || failed.Errors[0].Error == "" {
+		t.Errorf("%+v", failed)
+	}
+	if _, is = run("/v2/crawl", `{"url":"http://127.0.0.1:25/"}`); is.Status != "failed" || is.Error == "" {
+		t.Errorf("%+v", is)
 	}
 }
