@@ -200,7 +200,7 @@ var imports = map[string][]string{
 
 	"internal/mcp": {
 		".", "check", "extract", "httpclient", "inspect", "internal/charset", "internal/crawls", "internal/scrape", "internal/unseen", "read", "record", "results", "weburl",
-		"github.com/google/jsonschema-go/jsonschema", "github.com/modelcontextprotocol/go-sdk/mcp",
+		"github.com/google/jsonschema-go/jsonschema", "github.com/modelcontextprotocol/go-sdk/jsonrpc", "github.com/modelcontextprotocol/go-sdk/mcp",
 	},
 
 	// Level 6: the command and the examples.

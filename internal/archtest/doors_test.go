@@ -87,6 +87,7 @@ var doors = map[string]string{
 
 	"internal/loopback/loopback.go": "the end of a context ends the server",
 	"internal/crawls/folder.go":     "any goroutine may ask for crawls",
+	"internal/crawls/open.go":       "a folder has channels for those who wait",
 	"internal/crawls/run.go":        "processes end when they like",
 	"internal/serve/door.go":        "connections have goroutines of their own",
 	"internal/serve/sessions.go":    "requests share the sessions of people",
@@ -108,6 +109,7 @@ var doors = map[string]string{
 	"internal/mcp/quote.go":   "calls share what is quoted",
 	"internal/mcp/look.go":    "looks at jobs wait for each other",
 	"internal/mcp/tools.go":   "a call reports while it runs",
+	"internal/mcp/stdio.go":   "answers of calls and of bad lines are written one at a time",
 	"internal/scrape/gate.go": "calls wait for each other",
 	"internal/scrape/kept.go": "calls share results",
 

@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
+	"io"
 	"os/exec"
 	"strings"
 	"testing"
@@ -11,7 +13,8 @@ import (
 )
 
 // TestBadLines: whatever is not a call of a tool is answered with an error or not at all, and the
-// next call has its answer; a line without end ends the command.
+// next call has its answer. What is no message has an error for its answer, with its ID if that is
+// known.
 func TestBadLines(t *testing.T) {
 	t.Parallel()
 	command := exec.CommandContext(t.Context(), wefttest.Program(t), "mcp", t.TempDir())
@@ -71,18 +74,37 @@ func TestBadLines(t *testing.T) {
 		say(line)
 		alive(line)
 	}
-	go func() { // it need not be read to its end
-		_, _ = fmt.Fprintf(in, `{"jsonrpc":"2.0","id":3,"method":"%s`, strings.Repeat("x", 2*mostLine))
-		in.Close()
-	}()
-	for {
-		line, err := out.ReadString('\n')
-		if len(line) > 3000 {
-			t.Errorf("%d bytes", len(line))
-		}
-		if err != nil {
-			break
-		}
+	deep := func(n int) string {
+		return `{"jsonrpc":"2.0","id":"deep","method":"ping","params":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}"
 	}
-	_ = command.Wait() // the input has ended, or was refused
+	for line, id := range map[string]string{
+		deep(2000): `"deep"`, deep(20_000): "null", deep(1_000_000): "null", strings.Repeat("[", 1_000_000): "null",
+		`{"jsonrpc":"2.0","id":7`: "null", "x": "null", "\x00": "null", "null": "null", "17": "null", `{}`: "null", `{"jsonrpc":"1.0","id":7,"method":"ping"}`: "7",
+		`{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`: "null", `{"jsonrpc":"2.0","id":"m","method":[]}`: `"m"`, `[{"jsonrpc":"2.0","id":7,"method":"ping"}]`: "null", "[]": "null",
+		`{"jsonrpc":"2.0","id":7,"method":"ping"} {"jsonrpc":"2.0","id":8,"method":"ping"}`:      "null",
+		`{"jsonrpc":"2.0","id":3,"method":"` + strings.Repeat("x", 2*mostLine) + `"}`:            "null",
+		`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 1000) + `","method":` + deep(2000) + `}`: "null",
+	} {
+		say("  \r\n\n" + line)
+		answer, err := out.ReadString('\n')
+		for strings.HasPrefix(answer, `{"jsonrpc":"2.0","id":2,`) {
+			// It is that of a call that took longer than a ping.
+			answer, err = out.ReadString('\n')
+		}
+		var r struct {
+			ID    json.RawMessage
+			Error *struct{ Message string }
+		}
+		if err != nil || json.Unmarshal([]byte(answer), &r) != nil || string(r.ID) != id || r.Error == nil || r.Error.Message == "" {
+			t.Fatalf("%.80q: %v, %.300s, expected an error for %s", line, err, answer, id)
+		}
+		alive(line)
+	}
+	in.Close()
+	if rest, err := io.ReadAll(out); err != nil || len(rest) > 0 {
+		t.Errorf("%v, %.300s", err, rest)
+	}
+	if err := command.Wait(); err != nil {
+		t.Error(err)
+	}
 }
