@@ -13,6 +13,7 @@ import (
 )
 
 func main() {
+	keepHangups(os.Args[1:])
 	out := &watched{Writer: os.Stdout}
 	root := rootCommand(out, os.Args[1:]...)
 	root.SetArgs(joined(root, os.Args[1:]))

@@ -115,6 +115,30 @@ func (o *output) rotates() bool {
 	return false
 }
 
+// early has the hang-up of a crawl that has yet to know what one means: nil, it ends the process.
+var early chan os.Signal
+
+// keepHangups keeps a hang-up for a crawl until it starts.
+func keepHangups(args []string) {
+	if len(args) > 0 && args[0] == "crawl" && !signal.Ignored(syscall.SIGHUP) {
+		early = make(chan os.Signal, 1)
+		signal.Notify(early, syscall.SIGHUP)
+	}
+}
+
+// releaseHangups leaves later hang-ups to others, and returns those that came before: one or none.
+func releaseHangups() (came []os.Signal) {
+	if early != nil {
+		signal.Stop(early)
+		close(early)
+		for s := range early {
+			came = append(came, s)
+		}
+		early = nil
+	}
+	return came
+}
+
 // onHangups opens the output again at each hang-up.
 func (o *output) onHangups(con *console) {
 	hangups := make(chan os.Signal, 1)

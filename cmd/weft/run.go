@@ -35,11 +35,15 @@ type crawler interface {
 func (con *console) start(o weft.Options, out *output, open opener) (crawler, error) {
 	con.signals = make(chan os.Signal, 2)
 	signals := endingSignals()
-	if out.rotates() {
+	rotates := out.rotates()
+	if rotates {
 		signals = slices.DeleteFunc(signals, func(s os.Signal) bool { return s == syscall.SIGHUP })
 		out.onHangups(con)
 	}
 	signal.Notify(con.signals, signals...)
+	if came := releaseHangups(); !rotates && len(came) > 0 { // else the file is new anyway
+		con.signals <- came[0]
+	}
 	started := make(chan struct{}) // unbuffered: once it is received, no signal is
 	go func() {
 		select {

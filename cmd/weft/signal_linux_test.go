@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
@@ -111,6 +112,38 @@ func TestRotate(t *testing.T) {
 		slices.Sort(lines)
 		if n := len(slices.Compact(slices.Clone(lines))); code != exitDone || len(lines) != 4+header || n != 4+header/2 || len(fresh) == 0 || len(old) == 0 {
 			t.Errorf("%s: exit %d, %d lines of which %d differ: %q and %q; %s", name, code, len(lines), n, old, fresh, &stderr)
+		}
+	}
+}
+
+// TestEarlyHangup: a hang-up that comes before a crawl has started means what a later one does: to
+// one that goes on in a new file nothing, to another its end.
+func TestEarlyHangup(t *testing.T) {
+	t.Parallel()
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("hang-ups are ignored here")
+	}
+	for output, want := range map[string]int{"out.jsonl": exitDone, "-": exitInterrupted} {
+		s := wefttest.NewAsked(t, false, wefttest.Star)
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "crawl", "--cookies", "pipe", "-o", output, s.URL)
+		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		pipe := filepath.Join(cmd.Dir, "pipe")
+		if err := errors.Join(unix.Mkfifo(pipe, 0o600), cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		to, err := os.OpenFile(pipe, os.O_WRONLY, 0) // once the command reads its options
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Process.Signal(syscall.SIGHUP)
+		if err := to.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if code := exitCode(cmd.Wait()); code != want {
+			t.Errorf("-o %s: exit %d, expected %d: %s", output, code, want, &stderr)
 		}
 	}
 }
