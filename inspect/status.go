@@ -56,6 +56,10 @@ type Status struct {
 	Memory    int64 `json:"memory,omitempty"`
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
+	// Bytes of the folder by part: records, state, archive. Saved bodies and pictures are not
+	// counted: they are too many.
+	Disk map[string]int64 `json:"disk,omitempty"`
+
 	Outlook           // while it runs
 	Waits   []Waiting `json:"waits,omitempty"` // while it runs: most URLs first
 

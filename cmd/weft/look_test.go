@@ -26,6 +26,7 @@ func TestWriteStatus(t *testing.T) {
 		Counters: weft.Counters{Pending: 56789, InFlight: 64, Done: 12345, Refused: 12, OverLimit: 5, OverVariants: 4321, Failed: 45, Pages: 12000, Redirects: 200, Hosts: 230, Robots: 230, Bytes: 83e6},
 		Statuses: map[int]int{200: 12000, 404: 100}, Errors: map[string]int{"robots": 12, "timeout": 45},
 		NotFollowed: map[string]int{"scope": 400}, FirstError: "https://example.org/\x1b[31m: timeout: late",
+		Disk:    map[string]int64{"records": 12e6, "state": 30e6, "archive": 0},
 		Outlook: weft.Outlook{URLsPerSecond: 120.4, BytesPerSecond: 8.3e6, SecondsLeft: 473.4},
 		Waits:   []weft.Waiting{{For: "pace", Hosts: 120, Pending: 50000}, {For: "back-off", Hosts: 1, Pending: 12}},
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -105,6 +106,7 @@ func writeStatus(w io.Writer, s weft.Status) {
 	out.line("hosts", "%s", count(s.Hosts))
 	out.line("received", "%s", volume(s.Bytes))
 	out.saved(s.BytesSaved)
+	out.some("disk", diskInWords(s.Job, s.Disk))
 	if keepsItems(s.Job, s.Items) {
 		out.line("items", "%s", itemsInWords(s.ItemCounts, s.Visit))
 	}
@@ -130,6 +132,28 @@ func writeStatus(w io.Writer, s weft.Status) {
 	out.figures("error", s.Errors)
 	out.figures("not followed", s.NotFollowed)
 	out.some("first error", advised(s.FirstError))
+}
+
+// diskInWords is the size of a job's files by part; "": it is not known.
+func diskInWords(job string, parts map[string]int64) string {
+	var all int64
+	var words []string
+	for _, part := range slices.Sorted(maps.Keys(parts)) {
+		if n := parts[part]; n > 0 {
+			all += n
+			words = append(words, part+" "+volume(n))
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	text := volume(all) + ": " + strings.Join(words, ", ")
+	for _, kind := range []string{"bodies", "screenshots", "pdf"} {
+		if isFolder(filepath.Join(job, kind)) {
+			return text + ", without saved bodies and pictures"
+		}
+	}
+	return text
 }
 
 // seedsOf is the first seed, and the number of others.

@@ -9,6 +9,7 @@ import (
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/engine"
 	"github.com/weftcrawl/weft/internal/frontier"
+	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/record"
 )
@@ -75,6 +76,7 @@ func (v *View) Status(ctx context.Context) (inspect.Status, error) {
 		return s
 	})
 	if phase == live {
+		v.measure(&now)
 		return now, nil
 	}
 	if err != nil {
@@ -92,7 +94,17 @@ func (v *View) Status(ctx context.Context) (inspect.Status, error) {
 	if phase == starting {
 		s.State, s.Reasons, s.Ended = inspect.JobStarting, nil, time.Time{}
 	}
+	v.measure(&s)
 	return s, nil
+}
+
+// measure adds the size of the folder to a status, which holds without it.
+func (v *View) measure(s *inspect.Status) {
+	if v.Job.Files == store.Disk {
+		if disk, err := v.Job.Usage(); err == nil {
+			s.Disk = disk.Parts
+		}
+	}
 }
 
 // savedStatus returns the status by plan, history and counts of a job.

@@ -89,7 +89,7 @@ func TestInspectJob(t *testing.T) {
 	site.Release()
 	<-r.Done
 	job := crawltest.Open(t, dir)
-	if s := crawltest.Status(t, job); job.Running() || s.State != weft.JobFinished || s.Done != 8 || s.InFlight != 0 || s.Ended.Before(s.Begun) || s.URLsPerSecond != 0 {
+	if s := crawltest.Status(t, job); job.Running() || s.State != weft.JobFinished || s.Done != 8 || s.InFlight != 0 || s.Ended.Before(s.Begun) || s.URLsPerSecond != 0 || s.Disk["records"] == 0 || s.Disk["state"] == 0 {
 		t.Errorf("status after the end: %+v", s)
 	}
 	ended(job, "/ /a /b /broken /busy /held /moved /target")
