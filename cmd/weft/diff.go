@@ -41,8 +41,9 @@ func diffCommand() *cobra.Command {
 or archives (WARC, ARC, WACZ): pages that are new, gone, moved or changed, with
 the words, links, statuses, header fields and structured data that differ.
 
-Not by bytes: what differs each time, such as dates, tokens, counters and
-adverts, is known by comparing pages and left out, and so is the order of lists.`,
+It does not compare bytes: what differs each time, such as dates, tokens,
+counters and adverts, is found by comparing pages and left out, and so is the
+order of lists.`,
 		Annotations: detailed(`
 The second visit of a job is made by weft crawl --update JOB. The words that
 differ need bodies: weft crawl --warc or --bodies. Without them, records are
@@ -71,7 +72,7 @@ func (f *diffFlags) comparisonOptions() []option {
 			help: "compare visits A and B of a JOB", def: "the last two"},
 		{name: "include", arg: "RE", Value: appended(&f.include, expression), help: "compare only URLs that match RE; repeatable"},
 		{name: "exclude", arg: "RE", Value: appended(&f.exclude, expression), help: "compare no URLs that match RE; repeatable"},
-		{name: "churn", Value: on(&f.churn), help: "tell what differs each time, too"},
+		{name: "churn", Value: on(&f.churn), help: "report what differs each time, too"},
 	}
 }
 
@@ -88,9 +89,10 @@ func (f *diffFlags) outputOptions() []option {
 			more: "By default the ending of FILE says it; otherwise it is text."},
 		jsonOption(&f.json, "the same as --format json"),
 		{name: "limit", arg: "N", Value: to(&f.limit, number(1)),
-			help: "list at most N changes of each kind", more: "Default: all; on a terminal, 100."},
+			help: "list at most N changes of each kind",
+			more: "In atom of all kinds together; json has all. Default: 100 on a terminal, 50 in mail, 5,000 in html, 500 in atom; otherwise all."},
 		{name: "to", arg: "ADDRESS", Value: to(&f.to, addresses),
-			help: "address of mail, for sendmail -t"},
+			help: "set the recipient of mail, for sendmail -t"},
 		{name: "from", arg: "FILE", Value: to(&f.from, some("a FILE, or - for standard input")),
 			help: "read changes that --format json has written"},
 		{name: "exit-code", Value: on(&f.exitCode), help: "exit with 2 if something has changed"},

@@ -19,13 +19,13 @@ func webCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "web [flags] JOB",
 		Short: "Show a job in a browser, and steer its crawl there",
-		Long: `Serve a page of a job to a browser on this machine: where its crawl stands and
-what it waits for, its hosts, URLs, errors and pages, and orders to it. Print
-the address to open, and serve until interrupted.`,
+		Long: `Serve a page about a job to a browser on this machine: the progress of its crawl
+and what it waits for, its hosts, URLs, errors and pages, and orders to steer
+it. Print the address to open, and serve until interrupted.`,
 		Annotations: detailed(`
-The crawl may run or not, and start or end meanwhile. Whoever knows the address,
-which differs each time, can steer the crawl. docs/jobs.md lists the paths of
-the data, for programs.
+The crawl need not run, and may start or end meanwhile. Whoever knows the
+address, which differs each time, can steer the crawl. docs/jobs.md lists the
+paths of the data, for programs.
 
 Exit status: 0 interrupted; 1 the job cannot be read, or the address is in use;
 3 usage error or no job.`),

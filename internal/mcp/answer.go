@@ -15,8 +15,8 @@ import (
 
 // Part is the wanted part of an answer.
 type Part struct {
-	MaxTokens int    `json:"max_tokens,omitempty" jsonschema:"most tokens of the answer, estimated as bytes/4; default 8000, at most 50000"`
-	Cursor    string `json:"cursor,omitempty" jsonschema:"to read on: the cursor that the last answer to the same call ended with"`
+	MaxTokens int    `json:"max_tokens,omitempty" jsonschema:"maximum length of the result in tokens, four bytes each; default 8000, at most 50000"`
+	Cursor    string `json:"cursor,omitempty" jsonschema:"to continue a result: the cursor at its end"`
 }
 
 // Tokens of an answer.

@@ -15,11 +15,11 @@ import (
 )
 
 type extractIn struct {
-	URL        string   `json:"url,omitempty" jsonschema:"a live page; or give job"`
-	Job        string   `json:"job,omitempty" jsonschema:"name of a job: all its pages"`
-	Fields     []string `json:"fields,omitempty" jsonschema:"fields to find, each NAME=SELECTOR, NAME:TYPE=SELECTOR or NAME[]=SELECTOR for a list; SELECTOR is CSS or XPath, with @attr for an attribute; TYPE such as number, date, url"`
-	Each       string   `json:"each,omitempty" jsonschema:"selector of the elements that are an item each; default: a page is one"`
-	Structured bool     `json:"structured,omitempty" jsonschema:"find JSON-LD, microdata, RDFa, OpenGraph and the like"`
+	URL        string   `json:"url,omitempty" jsonschema:"http or https URL of a live page; or pass job"`
+	Job        string   `json:"job,omitempty" jsonschema:"name of a job, to extract from all its pages"`
+	Fields     []string `json:"fields,omitempty" jsonschema:"fields to extract, each as NAME=SELECTOR, NAME:TYPE=SELECTOR, or NAME[]=SELECTOR for a list; SELECTOR is CSS or XPath, with @attr for an attribute; TYPE is a type such as number, date or url"`
+	Each       string   `json:"each,omitempty" jsonschema:"selector of the elements that each make an item; default: each page makes one"`
+	Structured bool     `json:"structured,omitempty" jsonschema:"extract JSON-LD, microdata, RDFa, OpenGraph and the like"`
 	Live
 	Part
 }

@@ -15,7 +15,7 @@ import (
 )
 
 type statusIn struct {
-	Job  string `json:"job,omitempty" jsonschema:"name of a job; without one, all are listed"`
+	Job  string `json:"job,omitempty" jsonschema:"name of a job; without it, list all jobs"`
 	Wait int    `json:"wait,omitempty" jsonschema:"seconds to wait for the end of the crawl, at most 50"`
 	Part
 }
@@ -112,8 +112,8 @@ func tell(a *answer, s *weft.Status) {
 
 type pagesIn struct {
 	JobPart
-	State  string `json:"state,omitempty" jsonschema:"pending, leased, done, failed, refused, or of a recrawl unchanged, changed, gone, new"`
-	Status string `json:"status,omitempty" jsonschema:"statuses such as 404,5xx or 300..399"`
+	State  string `json:"state,omitempty" jsonschema:"only URLs in this state: pending, leased, done, failed or refused; after a recrawl, also unchanged, changed, gone or new"`
+	Status string `json:"status,omitempty" jsonschema:"only URLs with one of these statuses, such as 404,5xx or 300..399"`
 	Part
 }
 
@@ -164,7 +164,7 @@ func (t *tools) pages(ctx context.Context, in pagesIn) (*answer, error) {
 
 type checkIn struct {
 	JobPart
-	Rules string `json:"rules,omitempty" jsonschema:"names of rules, as weft check --rules takes them: links (default), seo, all and others"`
+	Rules string `json:"rules,omitempty" jsonschema:"names of rules, separated by commas, as weft check --rules takes them: links (default), seo, all and others"`
 	Part
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Live is the way to request a live page.
 type Live struct {
-	Render string `json:"render,omitempty" jsonschema:"auto (default): run the scripts of a page that is empty without them, if the operator allows it; always; no"`
+	Render string `json:"render,omitempty" jsonschema:"whether a browser runs the scripts of the page, if the operator allows it: auto (default: if the page is empty without them), always or no"`
 	Aged
 }
 
@@ -24,7 +24,7 @@ const (
 
 // Aged is the age that a copy may have.
 type Aged struct {
-	Fresh bool `json:"fresh,omitempty" jsonschema:"ask the site again, rather than use what it has sent in the last five minutes"`
+	Fresh bool `json:"fresh,omitempty" jsonschema:"request the page again, even if it was received in the last five minutes"`
 }
 
 // age is that of a copy that may be used, for a part of an answer.
@@ -45,9 +45,9 @@ func (l Live) ask(url string, p Part, formats ...scrape.Format) scrape.Ask {
 
 type fetchIn struct {
 	URL    string            `json:"url" jsonschema:"http or https URL"`
-	Format string            `json:"format,omitempty" jsonschema:"form of the body: raw (default: as it is), markdown, text, html (the main content), links, structured (data for machines)"`
-	Whole  bool              `json:"whole,omitempty" jsonschema:"with markdown, text and html: the whole page, with its menus"`
-	Header map[string]string `json:"header,omitempty" jsonschema:"further fields of the request"`
+	Format string            `json:"format,omitempty" jsonschema:"form of the body: raw (default: as received), markdown, text, html (of the main content), links, or structured (JSON-LD and the like)"`
+	Whole  bool              `json:"whole,omitempty" jsonschema:"with markdown, text and html: convert the whole page, not only its main content"`
+	Header map[string]string `json:"header,omitempty" jsonschema:"further header fields to send"`
 	Live
 	Part
 }
@@ -113,10 +113,10 @@ func (t *tools) fetch(ctx context.Context, in fetchIn) (*answer, error) {
 }
 
 type mapIn struct {
-	URL        string `json:"url" jsonschema:"http or https URL of a page of the site"`
-	Search     string `json:"search,omitempty" jsonschema:"only URLs that have each of these words in them, or in the text of a link to them"`
-	Subdomains bool   `json:"subdomains,omitempty" jsonschema:"with the other hosts of the domain"`
-	Limit      int    `json:"limit,omitempty" jsonschema:"most URLs; default 1000, at most 10000"`
+	URL        string `json:"url" jsonschema:"http or https URL of any page of the site"`
+	Search     string `json:"search,omitempty" jsonschema:"list only URLs that have all these words, in the URL or in the text of a link to it"`
+	Subdomains bool   `json:"subdomains,omitempty" jsonschema:"include the other hosts of the domain"`
+	Limit      int    `json:"limit,omitempty" jsonschema:"maximum number of URLs; default 1000, at most 10000"`
 	Aged
 	Part
 }

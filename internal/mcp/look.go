@@ -55,7 +55,7 @@ func (t *tools) opened(ctx context.Context, name string, fn func(context.Context
 
 // JobPart names a job.
 type JobPart struct {
-	Job string `json:"job" jsonschema:"name of the job, as crawl has answered or status lists it"`
+	Job string `json:"job" jsonschema:"name of the job, as crawl returns it or status lists it"`
 }
 
 // errEnough ends a search: there is no room or time for more.

@@ -9,8 +9,8 @@ import (
 
 type readIn struct {
 	URL   string `json:"url" jsonschema:"http or https URL of the page"`
-	Job   string `json:"job,omitempty" jsonschema:"name of a job that has the page; without one, the live page is read"`
-	Whole bool   `json:"whole,omitempty" jsonschema:"the whole page, with its menus"`
+	Job   string `json:"job,omitempty" jsonschema:"name of a job that has the page; without it, the live page is read"`
+	Whole bool   `json:"whole,omitempty" jsonschema:"convert the whole page, not only its main content"`
 	Live
 	Part
 }

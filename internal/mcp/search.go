@@ -19,8 +19,8 @@ import (
 
 type searchIn struct {
 	JobPart
-	Query string `json:"query" jsonschema:"words that a page has, all of them, in any case"`
-	In    string `json:"in,omitempty" jsonschema:"pages (default): the main content; records: URL, title, error and so on, which is fast"`
+	Query string `json:"query" jsonschema:"the words to find: a page must have all of them; case does not matter"`
+	In    string `json:"in,omitempty" jsonschema:"where to search: pages (default), in the main content; records, in URL, title, error and so on, which is fast"`
 	Part
 }
 

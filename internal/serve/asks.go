@@ -89,7 +89,7 @@ func add[I, O any](rs routes, r route, handle func(context.Context, *I) (*O, err
 	tag, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/v1/"), "/")
 	huma.Register(rs.api, huma.Operation{
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, DefaultStatus: r.status, Tags: []string{tag},
-		MaxBodyBytes: mostBody, BodyReadTimeout: requestTakes, Description: "Takes the right to " + r.right.words() + ".",
+		MaxBodyBytes: mostBody, BodyReadTimeout: requestTakes, Description: "Requires the right to " + r.right.words() + ".",
 	}, func(ctx context.Context, in *I) (*O, error) {
 		if err := may(ctx, r.right); err != nil {
 			return nil, err
@@ -105,8 +105,8 @@ func add[I, O any](rs routes, r route, handle func(context.Context, *I) (*O, err
 
 // Part is the part of a list that is asked for.
 type Part struct {
-	After string `query:"after" maxLength:"4096" doc:"the value of next in the part before"`
-	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"entries at most"`
+	After string `query:"after" maxLength:"4096" doc:"the value of next in the previous part"`
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"the most entries to return"`
 }
 
 // answer is a body.
@@ -114,6 +114,6 @@ type answer[T any] struct{ Body T }
 
 // stable is a body that is the same for as long as its tag is.
 type stable[T any] struct {
-	ETag string `header:"ETag" doc:"of a crawl that has ended"`
+	ETag string `header:"ETag" doc:"present when the crawl has ended"`
 	Body T
 }

@@ -36,14 +36,14 @@ type changes struct {
 }
 
 func (s *changes) register(rs routes) {
-	add(rs, route{"list-changes", http.MethodGet, "/v1/crawls/{id}/changes", "What has changed from visit to visit, in numbers", Read, 0}, s.list)
+	add(rs, route{"list-changes", http.MethodGet, "/v1/crawls/{id}/changes", "Count what has changed from visit to visit", Read, 0}, s.list)
 	rs.ofCrawl("GET /v1/crawls/{id}/changes/{visit}", s.visit)
 	rs.ofCrawl("GET /v1/crawls/{id}/changes.atom", s.feed)
 }
 
 // Compared are the visits of a crawl whose changes are kept.
 type Compared struct {
-	Changes []crawls.Changes `json:"changes" doc:"of each visit since the one before, as far as they are kept"`
+	Changes []crawls.Changes `json:"changes" doc:"the changes of each visit since the one before, of visits whose changes are kept"`
 }
 
 func (s *changes) list(_ context.Context, in *Named) (*answer[Compared], error) {

@@ -29,9 +29,9 @@ func newFetches(s *scrape.Scraper) *fetches {
 }
 
 func (f *fetches) register(rs routes) {
-	add(rs, route{"scrape", http.MethodPost, "/v1/scrape", "Fetch a page, and make texts of it", Fetch, 0}, f.scrape)
-	add(rs, route{"map", http.MethodPost, "/v1/map", "List the URLs of a site, as far as they are known without a crawl", Fetch, 0}, f.mapped)
-	add(rs, route{"extract", http.MethodPost, "/v1/extract", "Fetch a page, and take fields out of it", Fetch, 0}, f.extract)
+	add(rs, route{"scrape", http.MethodPost, "/v1/scrape", "Fetch a page, and convert it", Fetch, 0}, f.scrape)
+	add(rs, route{"map", http.MethodPost, "/v1/map", "List the URLs of a site without crawling it", Fetch, 0}, f.mapped)
+	add(rs, route{"extract", http.MethodPost, "/v1/extract", "Fetch a page, and extract fields from it", Fetch, 0}, f.extract)
 }
 
 // enter counts a request, and refuses one beyond the limit of its token.
@@ -75,12 +75,12 @@ func (f *fetches) Map(ctx context.Context, a scrape.MapAsk) (*scrape.Map, error)
 // Target is a page that a request asks for.
 type Target struct {
 	URL       string            `json:"url" minLength:"1" maxLength:"16384" example:"https://example.org/"`
-	Render    scrape.Rendering  `json:"render,omitempty" enum:"auto,always,no" doc:"have a browser run its scripts; auto: if it looks empty without them"`
-	Wait      string            `json:"wait,omitempty" maxLength:"1024" doc:"of rendering: for an element, by CSS, or a time such as 2s"`
-	Headers   map[string]string `json:"headers,omitempty" doc:"fields of the request, for the origin of the URL alone where they are secrets"`
-	MaxBody   int               `json:"max_body,omitempty" minimum:"0" doc:"bytes; 0: as the operator has it"`
-	TimeoutMS int               `json:"timeout_ms,omitempty" minimum:"0" maximum:"600000" doc:"0, and more than the operator's: the operator's"`
-	MaxAgeMS  int               `json:"max_age_ms,omitempty" minimum:"0" maximum:"86400000" doc:"a result of the same request that is not older will do"`
+	Render    scrape.Rendering  `json:"render,omitempty" enum:"auto,always,no" doc:"run the scripts of the page in a browser; auto: if the page looks empty without them"`
+	Wait      string            `json:"wait,omitempty" maxLength:"1024" doc:"when rendering: wait for an element, given by a CSS selector, or for a time such as 2s"`
+	Headers   map[string]string `json:"headers,omitempty" doc:"header fields to send; cookies and credentials go only to the origin of the URL"`
+	MaxBody   int               `json:"max_body,omitempty" minimum:"0" doc:"the largest body to accept, in bytes; 0: the limit of the operator"`
+	TimeoutMS int               `json:"timeout_ms,omitempty" minimum:"0" maximum:"600000" doc:"the time limit; 0, and more than the operator allows: the limit of the operator"`
+	MaxAgeMS  int               `json:"max_age_ms,omitempty" minimum:"0" maximum:"86400000" doc:"accept an earlier result of the same request, up to this age"`
 }
 
 func (t Target) ask() scrape.Ask {
@@ -97,18 +97,18 @@ func (t Target) ask() scrape.Ask {
 // PageAsk is a page in formats.
 type PageAsk struct {
 	Target
-	Formats  []scrape.Format `json:"formats,omitempty" maxItems:"16" doc:"markdown, text, html, raw, links, items, structured, screenshot; none: markdown"`
-	Whole    bool            `json:"whole,omitempty" doc:"texts of the whole page, not of its main content"`
-	Unseen   bool            `json:"unseen,omitempty" doc:"texts with what people do not see: it may be orders to agents"`
-	FullPage bool            `json:"full_page,omitempty" doc:"of a screenshot"`
-	Rules    []extract.Rule  `json:"rules,omitempty" doc:"of items"`
+	Formats  []scrape.Format `json:"formats,omitempty" maxItems:"16" doc:"markdown, text, html, raw, links, items, structured, screenshot; default: markdown"`
+	Whole    bool            `json:"whole,omitempty" doc:"convert the whole page, not only its main content"`
+	Unseen   bool            `json:"unseen,omitempty" doc:"keep text that people cannot see; it may contain instructions for agents"`
+	FullPage bool            `json:"full_page,omitempty" doc:"capture the page from top to bottom"`
+	Rules    []extract.Rule  `json:"rules,omitempty" doc:"the rules for items"`
 }
 
 // Issue is the reason for which a part of a page is missing, or a part of a site is not known.
 type Issue struct {
 	Kind   scrape.Kind `json:"kind"`
 	URL    string      `json:"url"`
-	Cause  string      `json:"cause,omitempty" doc:"a kind of weft kinds"`
+	Cause  string      `json:"cause,omitempty" doc:"the error kind, as weft kinds lists them"`
 	Detail string      `json:"detail"`
 }
 
@@ -137,9 +137,9 @@ type Link struct {
 
 // Scraped is a page that was fetched.
 type Scraped struct {
-	URL          string     `json:"url" doc:"behind all redirects"`
+	URL          string     `json:"url" doc:"the URL after all redirects"`
 	Redirects    []Redirect `json:"redirects,omitempty"`
-	Status       int        `json:"status" doc:"an error page is a page, too"`
+	Status       int        `json:"status" doc:"the HTTP status; an error page is a page, too"`
 	ContentType  string     `json:"content_type,omitempty"`
 	Bytes        int        `json:"bytes"`
 	Title        string     `json:"title,omitempty"`
@@ -152,15 +152,15 @@ type Scraped struct {
 	Markdown     string     `json:"markdown,omitempty"`
 	Text         string     `json:"text,omitempty"`
 	HTML         string     `json:"html,omitempty"`
-	Raw          string     `json:"raw,omitempty" doc:"of a text"`
-	RawBytes     []byte     `json:"raw_bytes,omitempty" doc:"of a body that is no text"`
+	Raw          string     `json:"raw,omitempty" doc:"the body, if it is text"`
+	RawBytes     []byte     `json:"raw_bytes,omitempty" doc:"the body, if it is not text"`
 	Links        []Link     `json:"links,omitempty"`
-	Items        []any      `json:"items,omitempty" doc:"as lines of items.jsonl"`
+	Items        []any      `json:"items,omitempty" doc:"the extracted fields, as in items.jsonl"`
 	Screenshot   []byte     `json:"screenshot,omitempty" doc:"PNG"`
-	Rendered     string     `json:"rendered,omitempty" doc:"why it was rendered"`
-	NeedsScripts string     `json:"needs_scripts,omitempty" doc:"the sign that it is empty until its scripts run"`
+	Rendered     string     `json:"rendered,omitempty" doc:"why the page was rendered"`
+	NeedsScripts string     `json:"needs_scripts,omitempty" doc:"the sign that the page is empty until its scripts run"`
 	Problems     []Issue    `json:"problems,omitempty" doc:"what is missing"`
-	At           time.Time  `json:"at" doc:"of the request"`
+	At           time.Time  `json:"at" doc:"the time of the request"`
 	TookMS       float64    `json:"took_ms"`
 }
 
@@ -201,9 +201,9 @@ func (f *fetches) scrape(ctx context.Context, in *struct{ Body PageAsk }) (*answ
 // ExtractAsk is fields of a page.
 type ExtractAsk struct {
 	Target
-	Fields     []string       `json:"fields,omitempty" maxItems:"1000" doc:"as weft extract --extract" example:"[\"name=h1\"]"`
+	Fields     []string       `json:"fields,omitempty" maxItems:"1000" doc:"fields, as weft extract --extract takes them" example:"[\"name=h1\"]"`
 	Rules      []extract.Rule `json:"rules,omitempty"`
-	Structured bool           `json:"structured,omitempty" doc:"JSON-LD, microdata, RDFa, OpenGraph and meta"`
+	Structured bool           `json:"structured,omitempty" doc:"extract JSON-LD, microdata, RDFa, OpenGraph and meta elements, too"`
 }
 
 // extract takes fields out of a page.
@@ -235,28 +235,28 @@ func (f *fetches) extract(ctx context.Context, in *struct{ Body ExtractAsk }) (*
 
 // Site is the URLs of a site.
 type Site struct {
-	URL      string    `json:"url" doc:"of the page, behind all redirects"`
+	URL      string    `json:"url" doc:"the URL of the page after all redirects"`
 	URLs     []SiteURL `json:"urls"`
-	Sitemaps []string  `json:"sitemaps,omitempty" doc:"that were read"`
-	Cut      string    `json:"cut,omitempty" doc:"why there may be more"`
+	Sitemaps []string  `json:"sitemaps,omitempty" doc:"the sitemaps that were read"`
+	Cut      string    `json:"cut,omitempty" doc:"why the list may be incomplete"`
 	Problems []Issue   `json:"problems,omitempty"`
 }
 
 // SiteURL is a URL of a site.
 type SiteURL struct {
 	URL      string `json:"url"`
-	Text     string `json:"text,omitempty" doc:"of a link to it"`
-	Modified string `json:"modified,omitempty" doc:"as a sitemap has it"`
+	Text     string `json:"text,omitempty" doc:"the text of a link to the URL"`
+	Modified string `json:"modified,omitempty" doc:"the time of the last change, as a sitemap gives it"`
 }
 
 // mapped lists the URLs of a site.
 func (f *fetches) mapped(ctx context.Context, in *struct {
 	Body struct {
 		URL        string `json:"url" minLength:"1" maxLength:"16384" example:"https://example.org/"`
-		Subdomains bool   `json:"subdomains,omitempty" doc:"with the other hosts of its registrable domain"`
-		Sitemaps   string `json:"sitemaps,omitempty" enum:"include,skip,only" doc:"include: with the links of the page"`
-		Search     string `json:"search,omitempty" maxLength:"4096" doc:"words that the URL, or the text of its link, has"`
-		Limit      int    `json:"limit,omitempty" minimum:"0" maximum:"100000" doc:"0: 5,000"`
+		Subdomains bool   `json:"subdomains,omitempty" doc:"include the other hosts of the registrable domain"`
+		Sitemaps   string `json:"sitemaps,omitempty" enum:"include,skip,only" doc:"include (default): sitemaps and the links of the page; skip: links only; only: sitemaps only"`
+		Search     string `json:"search,omitempty" maxLength:"4096" doc:"keep the URLs that have all these words, in the URL or in the text of a link to it"`
+		Limit      int    `json:"limit,omitempty" minimum:"0" maximum:"100000" doc:"the most URLs to list; 0: 5,000"`
 		TimeoutMS  int    `json:"timeout_ms,omitempty" minimum:"0" maximum:"600000"`
 	}
 }) (*answer[Site], error) {

@@ -80,7 +80,7 @@ func (p *pages) serve(w http.ResponseWriter, r *http.Request) {
 			go p.watch(ctx, cancel, &c)
 			r = r.WithContext(ctx)
 		default:
-			fail(w, http.StatusServiceUnavailable, "too many others look already")
+			fail(w, http.StatusServiceUnavailable, "too many others are looking already")
 			return
 		}
 	}

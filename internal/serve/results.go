@@ -41,13 +41,13 @@ const (
 )
 
 func (s *brought) register(rs routes) {
-	add(rs, route{"list-pages", http.MethodGet, "/v1/crawls/{id}/pages", "What a crawl has fetched, in that order", Read, 0}, s.pagesOf)
-	add(rs, route{"list-urls", http.MethodGet, "/v1/crawls/{id}/urls", "The URLs that a crawl knows", Read, 0}, s.urls)
-	add(rs, route{"list-errors", http.MethodGet, "/v1/crawls/{id}/errors", "The URLs that have failed", Read, 0}, s.errors)
-	add(rs, route{"list-hosts", http.MethodGet, "/v1/crawls/{id}/hosts", "The hosts of a crawl", Read, 0}, s.hosts)
-	add(rs, route{"explain-url", http.MethodGet, "/v1/crawls/{id}/why", "What has become of a URL, and why", Read, 0}, s.why)
-	add(rs, route{"check-crawl", http.MethodGet, "/v1/crawls/{id}/check", "Faults of links and pages", Read, 0}, s.check)
-	add(rs, route{"list-files", http.MethodGet, "/v1/crawls/{id}/files", "The files of a crawl: records, links, items, archives", Read, 0}, s.files)
+	add(rs, route{"list-pages", http.MethodGet, "/v1/crawls/{id}/pages", "List the records of a crawl, in the order of fetching", Read, 0}, s.pagesOf)
+	add(rs, route{"list-urls", http.MethodGet, "/v1/crawls/{id}/urls", "List the URLs that a crawl knows", Read, 0}, s.urls)
+	add(rs, route{"list-errors", http.MethodGet, "/v1/crawls/{id}/errors", "List the URLs that have failed", Read, 0}, s.errors)
+	add(rs, route{"list-hosts", http.MethodGet, "/v1/crawls/{id}/hosts", "List the hosts of a crawl", Read, 0}, s.hosts)
+	add(rs, route{"explain-url", http.MethodGet, "/v1/crawls/{id}/why", "Explain what has become of a URL", Read, 0}, s.why)
+	add(rs, route{"check-crawl", http.MethodGet, "/v1/crawls/{id}/check", "List the faults of links and pages", Read, 0}, s.check)
+	add(rs, route{"list-files", http.MethodGet, "/v1/crawls/{id}/files", "List the files of a crawl: records, links, items, archives", Read, 0}, s.files)
 	rs.ofCrawl("GET /v1/crawls/{id}/files/{name...}", s.file)
 	rs.ofCrawl("GET /v1/crawls/{id}/export", s.export)
 }
@@ -109,8 +109,8 @@ type Page struct {
 // Pages is a part of the pages.
 type Pages struct {
 	Pages []Page `json:"pages"`
-	Next  string `json:"next" doc:"the value of after for the next part: it may come later, as long as the crawl runs"`
-	More  bool   `json:"more" doc:"there is a next part already"`
+	Next  string `json:"next" doc:"pass this as after to get the next part, which may come later while the crawl runs"`
+	More  bool   `json:"more" doc:"whether there is a next part already"`
 }
 
 // mostText bounds the texts in an answer, in bytes.
@@ -121,8 +121,8 @@ func (s *brought) pagesOf(ctx context.Context, in *struct {
 	Named
 	conditional.Params
 	Part
-	Format string `query:"format" enum:"markdown,text" doc:"with texts; the crawl has kept bodies, with warc, bodies or markdown"`
-	Whole  bool   `query:"whole" doc:"texts of whole pages, not of their main content"`
+	Format string `query:"format" enum:"markdown,text" doc:"add the text of each page; needs a crawl with the option bodies, warc or markdown"`
+	Whole  bool   `query:"whole" doc:"convert whole pages, not only their main content"`
 }) (*stable[Pages], error) {
 	tag, err := s.tag(in.ID)
 	if err = cmp.Or(err, unless(&in.Params, tag)); err != nil {
@@ -185,15 +185,15 @@ func (p *Page) fill(bodies *results.Bodies, plain, whole bool) bool {
 // URLs is a part of the URLs of a crawl.
 type URLs struct {
 	URLs []weft.URLStatus `json:"urls"`
-	Next string           `json:"next,omitempty" doc:"the value of after for the next part; none: this is the last"`
+	Next string           `json:"next,omitempty" doc:"pass this as after to get the next part; absent in the last part"`
 }
 
 func (s *brought) urls(ctx context.Context, in *struct {
 	Named
 	conditional.Params
 	Part
-	State string `query:"state" doc:"only URLs in this state, as weft urls --state"`
-	Error string `query:"error" doc:"only URLs that failed with this kind, as weft kinds lists them"`
+	State string `query:"state" doc:"only URLs in this state, as weft urls --state takes it"`
+	Error string `query:"error" doc:"only URLs that failed with this error kind, as weft kinds lists them"`
 }) (*stable[URLs], error) {
 	return s.someURLs(ctx, in.ID, &in.Params, in.Part, weft.URLFilter{State: weft.URLState(in.State), ErrorKind: in.Error})
 }
@@ -228,7 +228,7 @@ func (p Part) list() weft.ListPart {
 // Hosts is a part of the hosts of a crawl.
 type Hosts struct {
 	Hosts []weft.HostStatus `json:"hosts"`
-	Next  string            `json:"next,omitempty" doc:"the value of after for the next part; none: this is the last"`
+	Next  string            `json:"next,omitempty" doc:"pass this as after to get the next part; absent in the last part"`
 }
 
 func (s *brought) hosts(ctx context.Context, in *struct {
@@ -261,7 +261,7 @@ func (s *brought) why(ctx context.Context, in *struct {
 
 func (s *brought) check(ctx context.Context, in *struct {
 	Named
-	Rules string `query:"rules" doc:"as weft check --rules; without it, those of links"`
+	Rules string `query:"rules" doc:"names of rules, as weft check --rules takes them; default: those for links"`
 }) (*huma.StreamResponse, error) {
 	o := check.Options{}
 	if in.Rules != "" {
@@ -299,7 +299,7 @@ func (s *brought) check(ctx context.Context, in *struct {
 type File struct {
 	Name  string    `json:"name"`
 	Bytes int64     `json:"bytes"`
-	Time  time.Time `json:"time" doc:"it was last written to"`
+	Time  time.Time `json:"time" doc:"the time of the last change"`
 }
 
 // lists are the files of a job with lines of JSON.

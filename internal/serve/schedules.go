@@ -10,11 +10,11 @@ import (
 
 // Schedule is the rule of a crawl's visits.
 type Schedule struct {
-	Every  string `json:"every,omitempty" maxLength:"100" doc:"the time from one visit to the next: this or cron" example:"6h"`
+	Every  string `json:"every,omitempty" maxLength:"100" doc:"the time from one visit to the next; expected unless cron is given" example:"6h"`
 	Cron   string `json:"cron,omitempty" maxLength:"100" doc:"minute, hour, day of the month, month, day of the week; or @daily and the like" example:"0 3 * * 1-5"`
-	Zone   string `json:"zone,omitempty" maxLength:"100" doc:"of cron; without it, UTC" example:"Europe/Berlin"`
-	Jitter string `json:"jitter,omitempty" maxLength:"100" doc:"visits are late by up to this, each by a time of its own" example:"10m"`
-	Missed string `json:"missed,omitempty" enum:"once,skip" doc:"of the visits that could not begin in time, one is caught up (once, as without it) or none"`
+	Zone   string `json:"zone,omitempty" maxLength:"100" doc:"the time zone of cron; default: UTC" example:"Europe/Berlin"`
+	Jitter string `json:"jitter,omitempty" maxLength:"100" doc:"the most by which a visit is delayed; each visit has a delay of its own" example:"10m"`
+	Missed string `json:"missed,omitempty" enum:"once,skip" doc:"once (default): one of the missed visits is made up for; skip: none"`
 }
 
 // Scheduled is a schedule with what follows from it.

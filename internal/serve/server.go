@@ -294,7 +294,7 @@ func (s *Server) register() {
 	config.CreateHooks = nil // no links to schemas in answers
 	config.Formats = map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
 	config.Transformers = []huma.Transformer{withoutValues}
-	config.Info.Description = "Crawls of a folder, and live pages. Errors are those of RFC 9457. Lists come in parts: `next` is the value of `after` for the next one."
+	config.Info.Description = "Run crawls and read their results, and fetch single pages. Errors follow RFC 9457. Lists come in parts: pass `next` of a part as `after` to get the following one."
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
 	config.Security = []map[string][]string{{"token": {}}}
 	api := humago.New(s.mux, config)

@@ -23,7 +23,7 @@ func TestAPIPage(t *testing.T) {
 	var rows []string
 	for path, methods := range api.Paths {
 		for method, o := range methods {
-			right := strings.TrimSuffix(strings.TrimPrefix(o.Description, "Takes the right to "), ".")
+			right := strings.TrimSuffix(strings.TrimPrefix(o.Description, "Requires the right to "), ".")
 			rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s | %s |", strings.ToUpper(method), path, right, o.Summary))
 		}
 	}
