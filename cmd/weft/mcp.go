@@ -29,14 +29,15 @@ func mcpCommand() *cobra.Command {
 		Use:     "mcp [flags] [DIR]",
 		Short:   "Offer pages and jobs to agents as tools",
 		GroupID: sectionTools,
-		Long: `Speak the Model Context Protocol on standard input and output: an agent's
-program starts this command, and gets tools to read live pages, and with DIR to
-crawl and to look at the jobs in that folder. docs/mcp.md has the lines for
-common programs.`,
+		Long: `Serve the Model Context Protocol on standard input and output. An agent's program
+starts this command, and gets tools that read live pages and, with DIR, tools
+that crawl sites and read the jobs in that folder. docs/mcp.md has the
+configuration of common programs.`,
 		Annotations: detailed(`
-What an agent asks for never leads to a private address, unless you allow it,
-and what a page says is marked as untrusted. Crawls are processes of their own,
-which go on when this one ends. While weft serve has DIR, it starts crawls.
+No request of an agent leads to a private address, unless you allow it, and what
+a page says is marked as untrusted. Crawls are processes of their own, which go
+on when this one ends. While weft serve has DIR, there is no tool that crawls.
+Schedules, and the crawls of your files and of tokens, are left to weft serve.
 
 Exit status: 0 the input has ended, or interrupted; 1 an error; 3 usage error.`),
 		Example: `  weft mcp
@@ -110,7 +111,9 @@ func (f *mcpFlags) jobs(dir string, o *mcp.Options) (*crawls.Folder, error) {
 		return nil, err
 	}
 	warn := func(err error) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(err.Error())) }
-	folder, err := crawls.Open(o.Jobs, crawls.Options{Running: crawlsOfAgents, Warn: warn, Command: carriesOut(self)})
+	folder, err := crawls.Open(o.Jobs, crawls.Options{
+		Running: crawlsOfAgents, Asked: true, Warn: warn, Command: carriesOut(self), Visited: visited,
+	})
 	if errors.Is(err, crawls.ErrInUse) {
 		warn(fmt.Errorf("mcp: %.128q: another process starts the crawls there", dir))
 		return nil, nil
@@ -118,7 +121,13 @@ func (f *mcpFlags) jobs(dir string, o *mcp.Options) (*crawls.Folder, error) {
 	if err != nil {
 		return nil, &exit{exitError, fmt.Errorf("mcp: %.128q: %w", dir, reason(err))}
 	}
-	operator := serveFlags{allowPrivate: f.client.AllowPrivate}
+	operator := serveFlags{allowPrivate: f.client.AllowPrivate, render: f.render}
+	if browser := f.client.render.Browser; browser != "" {
+		if usual == nil {
+			usual = make(map[string][]string)
+		}
+		usual["browser"] = []string{browser}
+	}
 	o.Crawls = mcp.NewCrawls(folder, func(_ mcp.Client, asked map[string][]string) (map[string][]string, error) {
 		return operator.plan(usual, asked, serve.Limits{})
 	})

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -55,19 +54,20 @@ func serveCommand() *cobra.Command {
 		Use:     "serve [flags] [DIR]",
 		Short:   "Serve crawls to programs and browsers",
 		GroupID: sectionTools,
-		Long: `Start, queue and resume crawls for programs, by HTTP, and show them in a
-browser. The crawls and what they bring are in DIR, or else in ./weft-crawls.`,
+		Long: `Run crawls for programs, over HTTP, and for people, in a browser. The crawls and
+their results are kept in DIR, by default ./weft-crawls.`,
 		Annotations: detailed(`
-Each crawl is a process of its own, weft crawl, and goes on if this one is
-killed; the next weft serve of DIR takes it over. Interrupted, weft serve ends
-its crawls as Ctrl-C ends a crawl; the next one resumes them.
+Each crawl is a process of its own, weft crawl. If weft serve is killed, its
+crawls go on, and the next weft serve of DIR takes them over. If it is
+interrupted, it interrupts its crawls, and the next one resumes them.
 
-Who asks for a crawl may set the options that /v1/openapi.json lists, and no
-URL leads to a private address. Everything else is yours: the table [crawl] of
-DIR/weft.toml is the default for all crawls.
+A request can set the options that /v1/openapi.json lists, and no URL leads to a
+private address. Everything else is yours: the table [crawl] of DIR/weft.toml has
+the defaults of requested crawls and single pages, and a file DIR/NAME.toml with
+such a table is a crawl of yours, with its own options alone.
 
-On loopback, programs of this machine need no token until there is one. An
-address beyond it takes a token, and TLS or --plain-http.
+On loopback, programs of this machine need no token until there is one. Any other
+address requires a token, and TLS or --plain-http.
 
 Exit status: 0 interrupted; 1 DIR is in use or cannot be read, or the address
 is in use; 3 usage error.`),
@@ -89,9 +89,9 @@ func (f *serveFlags) serverOptions() []option {
 			help: "serve at this address", more: "Port 0 takes any that is free."},
 		{name: "host", arg: "NAME", Value: appended(&f.hosts, some("a name, such as crawls.example.org")),
 			help: "answer to this name, too; repeatable"},
-		{name: "tls-cert", arg: "FILE", Value: to(&f.cert, some("a FILE")), help: "serve by https, with the certificate in FILE"},
-		{name: "tls-key", arg: "FILE", Value: to(&f.key, some("a FILE")), help: "and its key"},
-		{name: "plain-http", Value: on(&f.plain), help: "serve beyond loopback by http: another server has TLS"},
+		{name: "tls-cert", arg: "FILE", Value: to(&f.cert, some("a FILE")), help: "serve HTTPS with the certificate in FILE"},
+		{name: "tls-key", arg: "FILE", Value: to(&f.key, some("a FILE")), help: "private key of the certificate"},
+		{name: "plain-http", Value: on(&f.plain), help: "serve HTTP beyond loopback, behind a server with TLS"},
 	}
 }
 
@@ -99,27 +99,27 @@ func (f *serveFlags) crawlOptions() []option {
 	f.running = 4
 	return []option{
 		{name: "crawls", arg: "N", def: "4", Value: to(&f.running, number(1)), help: "run N crawls at a time; others wait",
-			more: "Of crawls of one host, one runs at a time."},
+			more: "Crawls of the same host run one at a time."},
 		{name: "allow-private", Value: on(&f.allowPrivate), help: "let URLs lead to private addresses such as 10.0.0.1"},
-		{name: "render", Value: on(&f.render), help: "have Chromium run scripts of single pages on request"},
+		{name: "render", Value: on(&f.render), help: "let requests have Chromium run scripts"},
 	}
 }
 
 func (f *tokenFlags) options() []option {
 	return []option{
-		{name: "add-token", arg: "NAME", Value: to(&f.add, some("a NAME")), help: "make a token, print it once, and end",
+		{name: "add-token", arg: "NAME", Value: to(&f.add, some("a NAME")), help: "create a token, print it once, and exit",
 			more: "It replaces a token of the same name."},
-		{name: "rights", arg: "RIGHTS", def: "read,write,fetch", Value: to(&f.rights, rights), help: "of it, others too, or all",
-			more: "read: see its crawls; write: start, steer and delete them; fetch: request single pages; others: read and write extend to the crawls of others, and yours."},
-		{name: "max-crawls", arg: "N", Value: to(&f.limits.Crawls, number(1)), help: "of it: crawls that run at a time"},
-		{name: "max-pages", arg: "N", Value: to(&f.limits.Pages, number(1)), help: "of it: URLs of a crawl"},
-		{name: "max-rate", arg: "N", Value: to(&f.limits.Rate, rate), help: "of it: requests per second of a crawl"},
-		{name: "max-memory", arg: "SIZE", Value: to(&f.limits.Memory, size), help: "of it: memory of a crawl"},
-		{name: "max-queued", arg: "N", Value: to(&f.limits.Queued, number(1)), help: "of it: crawls that wait"},
-		{name: "max-disk", arg: "SIZE", Value: to(&f.limits.Disk, size), help: "of it: disk that its crawls take together"},
-		{name: "max-fetches", arg: "N", Value: to(&f.limits.Fetches, number(1)), help: "of it: single pages at a time"},
-		{name: "remove-token", arg: "NAME", Value: to(&f.remove, some("a NAME")), help: "remove a token, and end"},
-		{name: "tokens", Value: on(&f.list), help: "list the tokens, and end"},
+		{name: "rights", arg: "RIGHTS", def: "read,write,fetch", Value: to(&f.rights, rights), help: "rights of the token; also others, or all",
+			more: "read: see its crawls; write: start, steer and delete them; fetch: request single pages; others: extend read and write to the crawls of other tokens, and yours."},
+		{name: "max-crawls", arg: "N", Value: to(&f.limits.Crawls, number(1)), help: "let the token run N crawls at a time"},
+		{name: "max-pages", arg: "N", Value: to(&f.limits.Pages, number(1)), help: "limit each of its crawls to N URLs"},
+		{name: "max-rate", arg: "N", Value: to(&f.limits.Rate, rate), help: "limit each of its crawls to N requests per second"},
+		{name: "max-memory", arg: "SIZE", Value: to(&f.limits.Memory, size), help: "limit each of its crawls to SIZE of memory"},
+		{name: "max-queued", arg: "N", Value: to(&f.limits.Queued, number(1)), help: "let N crawls of the token wait"},
+		{name: "max-disk", arg: "SIZE", Value: to(&f.limits.Disk, size), help: "limit all its crawls together to SIZE of disk"},
+		{name: "max-fetches", arg: "N", Value: to(&f.limits.Fetches, number(1)), help: "let the token fetch N single pages at a time"},
+		{name: "remove-token", arg: "NAME", Value: to(&f.remove, some("a NAME")), help: "remove a token, and exit"},
+		{name: "tokens", Value: on(&f.list), help: "list the tokens, and exit"},
 	}
 }
 
@@ -258,7 +258,7 @@ func (f *serveFlags) serve(dir string, listener net.Listener, tokens *serve.Toke
 			return f.plan(usual, asked, l)
 		},
 	})
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	defer stop()
 	scheme := "http"
 	if f.cert != "" {
@@ -359,7 +359,7 @@ func (f *serveFlags) scraper(usual map[string][]string) (*scrape.Scraper, error)
 	if err := crawl.check(&crawl.options); err != nil {
 		return nil, err
 	}
-	o := scrape.Options{HTTP: crawl.options.HTTP, Render: f.render}
+	o := scrape.Options{HTTP: crawl.options.HTTP, MaxBody: crawl.options.HTTP.MaxBody, Render: f.render}
 	if f.allowPrivate {
 		o.HTTP.AllowPrivate = true
 	}

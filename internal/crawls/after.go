@@ -32,7 +32,7 @@ const (
 // attend starts what follows the visits of a crawl. f.mu is held.
 func (f *Folder) attend(e *entry) {
 	v, now := e.Visits, f.now()
-	if f.closed || e.Deleting {
+	if f.closed || e.Deleting || f.o.leaves(e) {
 		return
 	}
 	if v.Compared < v.Ended && f.o.Compare == nil {

@@ -24,9 +24,9 @@ type Counts struct {
 	New         int `json:"new_pages"`
 	Gone        int `json:"gone_pages"`
 	Moved       int `json:"moved_pages"`
-	Shared      int `json:"shared" doc:"differences that several pages have"`
+	Shared      int `json:"shared" doc:"differences that several pages share"`
 	Unchanged   int `json:"unchanged"`
-	NotCompared int `json:"not_compared" doc:"an error says nothing about a page"`
+	NotCompared int `json:"not_compared" doc:"pages that one of the visits could not fetch"`
 }
 
 // Differ reports whether anything has changed.

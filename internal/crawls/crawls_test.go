@@ -331,7 +331,11 @@ func TestTokensAreNoCrawl(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		f, err := Open(dir, Options{Warn: func(err error) { t.Error(err) }})
+		f, err := Open(dir, Options{Warn: func(err error) {
+			if !strings.HasPrefix(err.Error(), "tokens.toml: its name is none of a crawl") {
+				t.Error(err)
+			}
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,16 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"github.com/weftcrawl/weft/internal/regular"
 	"github.com/weftcrawl/weft/internal/schedule"
 )
 
@@ -25,17 +22,18 @@ import (
 var (
 	ErrUnknown = errors.New("there is no such crawl")
 	ErrOther   = errors.New("another crawl was asked for with this key")
-	ErrMany    = errors.New("as many crawls as may be are there: delete some")
+	ErrMany    = errors.New("there is no room for another crawl: delete some")
 	ErrRuns    = errors.New("the crawl has not ended: stop it first, or wait")
 	ErrInUse   = errors.New("another process serves this folder")
 	ErrLeaving = errors.New("the crawl with this key is being deleted: try again in a moment")
-	ErrOwn     = errors.New("its schedule stands in the operator's file, which a request does not change")
+	ErrOwn     = errors.New("its schedule is in a file of the operator, which no request changes")
 )
 
 // Options are those of a folder.
 type Options struct {
 	Running int                    // crawls at a time; 0: 4
 	Most    int                    // crawls in all; 0: 10,000
+	Asked   bool                   // carry out only what the operator has asked for once: see leaves
 	Limits  func(by string) Limits // of one user; nil: none
 	Warn    func(error)            // takes what goes wrong beside any request; nil: nobody
 	Changed func(Crawl)            // takes a crawl that has started or ended; nil: nobody
@@ -49,6 +47,12 @@ type Options struct {
 
 	// Notice writes such a file as a mail to addresses; "": to none.
 	Notice func(w io.Writer, changes, to string) error
+}
+
+// leaves reports whether a crawl is left to a process that carries out all: it belongs to a file of
+// the operator, a schedule or a webhook, or to a user with limits.
+func (o *Options) leaves(e *entry) bool {
+	return o.Asked && (e.Own || e.Schedule != nil || e.Hook || e.By != "" || e.Visits.Begun > 1)
 }
 
 // Folder is a folder with crawls.
@@ -76,48 +80,6 @@ type Folder struct {
 	scales              scales
 }
 
-// Open opens a folder, and takes it for this process. Errors: ErrInUse, those of the system.
-func Open(dir string, o Options) (*Folder, error) {
-	if o.Running <= 0 {
-		o.Running = 4
-	}
-	if o.Most <= 0 {
-		o.Most = 10_000
-	}
-	if o.Limits == nil {
-		o.Limits = func(string) Limits { return Limits{} }
-	}
-	if o.Warn == nil {
-		o.Warn = func(error) {}
-	}
-	if o.Changed == nil {
-		o.Changed = func(Crawl) {}
-	}
-	if o.Visited == nil {
-		o.Visited = func(string) (Visited, error) { return Visited{Visit: 1, Whole: true}, nil }
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	f := &Folder{files: files{dir}, o: o, wake: make(chan struct{}, 1), news: make(chan struct{}), all: make(map[string]*entry), waits: make(map[string]*Wait), own: ownFiles{read: make(map[string]regular.Version)}, now: time.Now}
-	f.scales.folder, f.up = f, f.now()
-	f.life, f.end = context.WithCancel(context.Background())
-	if f.lock, err = openLocked(filepath.Join(dir, "serve.lock")); err != nil {
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = ErrInUse
-		}
-		return nil, err
-	}
-	if err := f.read(); err != nil {
-		return nil, errors.Join(err, unlock(f.lock))
-	}
-	return f, nil
-}
-
 // openLocked opens a file to append to, and locks it until it is closed by all who have it.
 func openLocked(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
@@ -142,119 +104,6 @@ func openLocked(path string) (*os.File, error) {
 // gone all the same.
 func unlock(file *os.File) error {
 	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
-}
-
-// read reads which crawls there are. What cannot be read is left as it is.
-func (f *Folder) read() error {
-	files, err := os.ReadDir(f.dir)
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		base, ok := strings.CutSuffix(file.Name(), ".json")
-		if !ok || !isName(base) || base == "tokens" {
-			continue
-		}
-		c, err := f.load(base)
-		if err != nil {
-			f.o.Warn(fmt.Errorf("%s: %w, expected a crawl: it is left alone", file.Name(), err))
-			continue
-		}
-		if err := f.complete(c); err != nil {
-			f.o.Warn(fmt.Errorf("%s: %w", c.Name, err))
-			continue
-		}
-		if !c.Deleting {
-			e := &entry{Crawl: *c}
-			f.all[c.Name] = e
-			if err := e.reschedule(f.now()); err != nil {
-				f.o.Warn(fmt.Errorf("%s: %w", c.Name, err))
-			}
-		}
-	}
-	f.lookAtOwn()
-	return nil
-}
-
-// lookAtOwn reads those of the operator's files that are new or have changed. A mistake in one is
-// told once, and what it said before holds.
-func (f *Folder) lookAtOwn() {
-	now, first := time.Now(), f.own.looked.IsZero()
-	if since := now.Sub(f.own.looked); since >= 0 && since < ownEvery {
-		return
-	}
-	f.own.looked = now
-	names := slices.Collect(maps.Keys(f.own.read))
-	if info, err := os.Stat(f.dir); err == nil && !info.ModTime().Equal(f.own.folder) {
-		f.own.folder = info.ModTime()
-		files, err := os.ReadDir(f.dir) // its error is that of any crawl's next file
-		if err == nil {
-			names = append(names, ownNames(files)...)
-		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, name := range names {
-		e := f.all[name]
-		if e != nil && (!e.Own || e.Deleting) {
-			continue
-		}
-		info, err := os.Stat(f.path(name, ".toml"))
-		if err != nil && e == nil {
-			delete(f.own.read, name)
-			continue
-		}
-		var v regular.Version // zero: the file is gone
-		if err == nil {
-			v = regular.VersionOf(info)
-			if !first && v.IsFresh(now, ownSettles) {
-				f.own.folder = time.Time{} // it is looked at again
-				continue
-			}
-		}
-		if had, known := f.own.read[name]; known && had == v {
-			continue
-		}
-		f.own.read[name] = v
-		if err := f.takeOwn(name, e); err != nil {
-			f.o.Warn(fmt.Errorf("%s.toml: %w", name, err))
-		}
-	}
-}
-
-// takeOwn takes in one of the operator's files, of a crawl that is known or not.
-func (f *Folder) takeOwn(name string, e *entry) error {
-	if e == nil {
-		if _, err := os.Lstat(f.path(name, ".json")); err == nil {
-			return nil // that was not read
-		}
-	}
-	o, err := f.readPlan(name)
-	if err != nil {
-		return err
-	}
-	known := e != nil
-	if !known {
-		e = &entry{Crawl: Crawl{Name: name, Created: f.now(), State: Queued, Own: true}}
-	}
-	before := e.Crawl
-	if !e.follows(o.rule) {
-		if err := e.follow(o.rule, f.now()); err != nil {
-			return err
-		}
-	}
-	e.then.notify = o.notify
-	e.about(o.seeds)
-	if known && e.Schedule == before.Schedule && e.First == before.First && e.Seeds == before.Seeds && slices.Equal(e.Hosts, before.Hosts) {
-		return nil
-	}
-	if err := f.save(&e.Crawl); err != nil {
-		return err
-	}
-	f.all[name] = e
-	f.changed(e.Crawl)
-	f.awake()
-	return nil
 }
 
 // Dir returns the path of the folder.

@@ -35,7 +35,7 @@ func (f *Folder) Run(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		f.lookAtOwn()
+		f.own.look()
 		f.look()
 		select {
 		case <-ctx.Done():
@@ -77,7 +77,7 @@ func (f *Folder) look() {
 	now := time.Now()
 	clear(f.waits)
 	for _, e := range all {
-		if e.State != Queued || e.Stopping {
+		if e.State != Queued || e.Stopping || f.o.leaves(e) {
 			continue
 		}
 		if w := running.waitFor(e, now, &f.o); w != nil {
@@ -98,7 +98,7 @@ func (f *Folder) visit(all []*entry) {
 		f.up = now
 	}
 	for _, e := range all {
-		if e.table == nil || e.Deleting || e.Visits.Compared < e.Visits.Ended {
+		if e.table == nil || e.Deleting || f.o.leaves(e) || e.Visits.Compared < e.Visits.Ended {
 			continue // a comparison reads the job
 		}
 		planned := e.Schedule.Planned

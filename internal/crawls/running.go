@@ -4,9 +4,9 @@ import "time"
 
 // Wait is the reason why a queued crawl does not run.
 type Wait struct {
-	For   WaitReason `json:"for" enum:"crawls,token,host,crash" doc:"crawls: as many run as may; token: as many of its token; host: a crawl of one of its hosts runs; crash: a pause after its process has crashed"`
-	Crawl string     `json:"crawl,omitempty" doc:"the crawl of its host"`
-	Until *time.Time `json:"until,omitempty" doc:"the end of the pause"`
+	For   WaitReason `json:"for" enum:"crawls,token,host,crash" doc:"crawls: the server runs no more crawls at a time; token: the token may run no more at a time; host: a crawl of one of its hosts is running; crash: its process has crashed, and starts again after a pause"`
+	Crawl string     `json:"crawl,omitempty" doc:"the running crawl of one of its hosts"`
+	Until *time.Time `json:"until,omitempty" doc:"the end of the pause after a crash"`
 }
 
 // WaitReason is a cause that keeps a crawl queued.
@@ -29,16 +29,16 @@ func (w *Wait) Without() *Wait {
 func (w *Wait) String() string {
 	switch w.For {
 	case ForToken:
-		return "as many crawls of its token run as may"
+		return "its token may run no more crawls at a time"
 	case ForHost:
 		if w.Crawl == "" {
-			return "a crawl of one of its hosts runs"
+			return "a crawl of one of its hosts is running"
 		}
-		return "a crawl of one of its hosts runs: " + w.Crawl
+		return "a crawl of one of its hosts is running: " + w.Crawl
 	case ForCrash:
 		return "a pause after a crash, until " + w.Until.Format(time.TimeOnly)
 	}
-	return "as many crawls run as may"
+	return "no more crawls run at a time"
 }
 
 // running are the crawls that run, by what they take of others' room.

@@ -162,7 +162,7 @@ func TestOwnSchedule(t *testing.T) {
 			}
 		}
 		f.own.looked = past // which is long ago
-		f.lookAtOwn()
+		f.own.look()
 	}
 	look("a", "[schedule]\nevery = '7h'\nnotify = ['cat']\n")
 	if c, _ = f.Get("a"); c.Schedule.Every != "7h" || c.Schedule.Cron != "" || f.all["a"].then.notify.Command[0] != "cat" {
@@ -188,5 +188,106 @@ func TestOwnSchedule(t *testing.T) {
 	look("a", "")
 	if c, _ = f.Get("c"); c.Schedule == nil || len(warnings) != 2 {
 		t.Errorf("%+v, %q", c, warnings)
+	}
+}
+
+// TestMistakes: a file that cannot be a crawl's is told of once, and listed until it is gone or
+// right. What a mistake is in is listed by its name.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const right = "[crawl]\nurls = ['https://a.test/']\n"
+	write("News.toml", right)
+	write("wrong.toml", "[crawl]\n")
+	write("weft.toml", "[crawl]\n")
+	write(".hidden.toml", right)
+	var warnings []string
+	f, err := Open(dir, Options{Warn: func(err error) { warnings = append(warnings, err.Error()) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	look := func() string {
+		f.own.looked, f.own.named = time.Now().Add(-time.Hour), time.Time{}
+		f.own.look()
+		return strings.Join(f.Mistakes(), "\n")
+	}
+	const ignored, empty = "News.toml: its name is none of a crawl", "wrong.toml: no URL"
+	for range 3 {
+		if all := look(); !strings.HasPrefix(all, ignored) || !strings.Contains(all, "\n"+empty) || strings.Count(all, "\n") != 1 {
+			t.Errorf("%q", all)
+		}
+	}
+	if len(warnings) != 2 {
+		t.Errorf("%q", warnings)
+	}
+	if err := os.Rename(filepath.Join(dir, "News.toml"), filepath.Join(dir, "news.toml")); err != nil {
+		t.Fatal(err)
+	}
+	write("wrong.toml", right)
+	past := time.Now().Add(-time.Minute) // a file that has just changed may be half written
+	for _, name := range []string{"news.toml", "wrong.toml"} {
+		if err := os.Chtimes(filepath.Join(dir, name), past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := look(); all != "" || len(warnings) != 2 || len(f.List(func(*Crawl) bool { return true })) != 2 {
+		t.Errorf("%q, %q", all, warnings)
+	}
+}
+
+// TestAsked: who carries out only what the operator asks for once leaves files, schedules, webhooks
+// and the crawls of users as they are, also those that are due, and carries out the others.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	o := visitor(t)
+	f, look := at(t, dir, o, &now)
+	first := asked(t, f, Ask{Seeds: []string{"https://a.test/"}, Rule: &schedule.Rule{Every: "6h"}})
+	look()
+	left := []string{first.Name}
+	for i, a := range []Ask{{By: "me"}, {Hook: []byte("{}")}, {Rule: &schedule.Rule{Every: "6h"}}} {
+		a.Seeds = []string{fmt.Sprintf("https://%d.test/", i)}
+		left = append(left, asked(t, f, a).Name)
+	}
+	if err := errors.Join(f.Close(), os.WriteFile(filepath.Join(dir, "own.toml"), []byte("[crawl]\nurls = ['https://o.test/']\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	state := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(dir, name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	before := make(map[string]string)
+	for _, name := range left {
+		before[name] = state(name)
+	}
+	now = now.Add(7 * time.Hour)
+	o.Asked = true
+	f, _ = at(t, dir, o, &now)
+	defer f.Close()
+	mine := asked(t, f, Ask{Seeds: []string{"https://mine.test/"}})
+	for range 3 {
+		f.own.looked = now.Add(-time.Hour)
+		f.own.look()
+		f.look()
+	}
+	until(t, f, mine.Name, Done)
+	for _, name := range left {
+		if is := state(name); is != before[name] {
+			t.Errorf("%s, expected %s", is, before[name])
+		}
+	}
+	if all := f.List(func(*Crawl) bool { return true }); len(all) != len(left)+1 {
+		t.Errorf("%+v", all)
 	}
 }

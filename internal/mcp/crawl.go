@@ -8,22 +8,22 @@ import (
 
 // ordering adds the tool that starts crawls.
 func (t *tools) ordering() {
-	add(t, writes, "crawl", "Crawl a site", "Start a crawl of whole sites, within robots.txt and at a polite pace. It goes on by itself: "+
-		"the answer is the name of its job, for status, pages, search, read, check, extract and why. To end one, give stop.", t.crawl)
+	add(t, writes, "crawl", "Crawl a site", "Start a crawl of whole sites, which obeys robots.txt and keeps a polite pace. It runs in the background: "+
+		"the result is the name of its job, for status, pages, search, read, check, extract and why. To end a crawl, pass stop.", t.crawl)
 }
 
 type crawlIn struct {
 	URLs     []string `json:"urls,omitempty" jsonschema:"http or https URLs to start from, at most 1000"`
-	Limit    int      `json:"limit,omitempty" jsonschema:"most URLs to request; default 1000, at most 100000"`
-	Depth    int      `json:"depth,omitempty" jsonschema:"most links from a start URL; default any number"`
-	Scope    string   `json:"scope,omitempty" jsonschema:"links to follow: page, prefix, host (default), domain, any"`
-	Include  []string `json:"include,omitempty" jsonschema:"follow only links that one of these expressions matches (RE2; with ^/ their path)"`
-	Exclude  []string `json:"exclude,omitempty" jsonschema:"do not follow links that one of these expressions matches"`
-	Sitemaps bool     `json:"sitemaps,omitempty" jsonschema:"follow the sitemaps of the hosts, too"`
-	External bool     `json:"check_external,omitempty" jsonschema:"request links beyond the scope once, for check"`
-	Render   bool     `json:"render,omitempty" jsonschema:"have a browser run the scripts of pages that are empty without them"`
-	MaxTime  string   `json:"max_time,omitempty" jsonschema:"end after a time such as 10m; default 1h"`
-	Stop     string   `json:"stop,omitempty" jsonschema:"in place of the others: end the crawl of this name; what it has is kept"`
+	Limit    int      `json:"limit,omitempty" jsonschema:"maximum number of URLs to request; default 1000, or the limit of the operator if that is lower; at most 100000"`
+	Depth    int      `json:"depth,omitempty" jsonschema:"maximum number of links between a start URL and a page; default: no limit"`
+	Scope    string   `json:"scope,omitempty" jsonschema:"which links to follow: page (none), prefix (within the folder of a start URL), host (default), domain, any"`
+	Include  []string `json:"include,omitempty" jsonschema:"follow only links that match one of these regular expressions (RE2); one that begins with ^/ is matched with the path"`
+	Exclude  []string `json:"exclude,omitempty" jsonschema:"do not follow links that match one of these regular expressions"`
+	Sitemaps bool     `json:"sitemaps,omitempty" jsonschema:"crawl the URLs in the sitemaps of the hosts, too"`
+	External bool     `json:"check_external,omitempty" jsonschema:"request links out of scope once each, so that check can judge them"`
+	Render   bool     `json:"render,omitempty" jsonschema:"run the scripts of pages that are empty without them in a browser, if the operator allows it"`
+	MaxTime  string   `json:"max_time,omitempty" jsonschema:"maximum duration, such as 10m; default 1h"`
+	Stop     string   `json:"stop,omitempty" jsonschema:"instead of starting a crawl, end the crawl of this name; what it has fetched is kept"`
 }
 
 func (t *tools) crawl(_ context.Context, in crawlIn) (*answer, error) {
@@ -39,17 +39,16 @@ func (t *tools) crawl(_ context.Context, in crawlIn) (*answer, error) {
 	if len(in.URLs) == 0 || len(in.URLs) > mostSeeds {
 		return nil, wrong("urls: %d, expected 1 to %d", len(in.URLs), mostSeeds)
 	}
+	o := Order{Seeds: in.URLs, Options: map[string][]string{"bodies": {"true"}, "max-time": {"1h"}}}
 	if in.Limit <= 0 {
-		in.Limit = usualLimit
+		o.Usual = usualLimit
 	}
-	o := Order{Seeds: in.URLs, Options: map[string][]string{
-		"bodies": {"true"}, "limit": {strconv.Itoa(min(in.Limit, mostLimit))}, "max-time": {"1h"},
-	}}
 	set := func(name, value string, given bool) {
 		if given {
 			o.Options[name] = []string{value}
 		}
 	}
+	set("limit", strconv.Itoa(min(in.Limit, mostLimit)), in.Limit > 0)
 	set("depth", strconv.Itoa(in.Depth), in.Depth > 0)
 	set("scope", in.Scope, in.Scope != "")
 	set("max-time", in.MaxTime, in.MaxTime != "")

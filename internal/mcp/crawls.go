@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/crawls"
@@ -21,6 +23,7 @@ type Crawls interface {
 type Order struct {
 	Seeds   []string
 	Options map[string][]string // of weft crawl, by name, as typed
+	Usual   int                 // URLs at most, unless the options or the client's limits say fewer
 }
 
 // Crawl is a crawl that was asked for.
@@ -50,6 +53,11 @@ func (f *ofFolder) Start(c Client, o Order) (string, error) {
 	options, err := f.plan(c, o.Options)
 	if err != nil {
 		return "", err
+	}
+	if has := options["limit"]; o.Usual > 0 {
+		if n, err := strconv.Atoi(strings.Join(has, "")); err != nil || n < 1 || n > o.Usual {
+			options["limit"] = []string{strconv.Itoa(o.Usual)}
+		}
 	}
 	crawl, _, err := f.folder.Add(crawls.Ask{Seeds: o.Seeds, Options: options, By: c.Name})
 	return crawl.Name, err

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/weftcrawl/weft/internal/crawls"
 	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
@@ -210,5 +212,36 @@ func TestCrawl(t *testing.T) {
 	name = started(strict, args{"urls": []string{url}})
 	if text := await(strict, name, "Crawl: failed."); strings.Contains(text, "status 200") {
 		t.Error(text)
+	}
+}
+
+// TestUsualLimit: a crawl without a limit has the usual one, or that of the operator or of the
+// client's token, whichever is lowest.
+func TestUsualLimit(t *testing.T) {
+	f, err := crawls.Open(t.TempDir(), crawls.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for planned, want := range map[string]string{"": "1000", "0": "1000", "50": "50", "5000": "1000"} {
+		all := NewCrawls(f, func(_ Client, asked map[string][]string) (map[string][]string, error) {
+			if asked = maps.Clone(asked); asked["limit"] == nil && planned != "" {
+				asked["limit"] = []string{planned}
+			}
+			return asked, nil
+		})
+		tools := tools{Options: Options{Crawls: all}, client: Operator()}
+		for asked, want := range map[int]string{0: want, 7: "7", 200_000: "100000"} {
+			a, err := tools.crawl(t.Context(), crawlIn{URLs: []string{"https://a.test/"}, Limit: asked})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, rest, _ := strings.Cut(a.text(), `"`)
+			name, _, _ := strings.Cut(rest, `"`)
+			text, err := os.ReadFile(filepath.Join(f.Dir(), name+".toml"))
+			if err != nil || !strings.Contains(string(text), "\nlimit = '"+want+"'\n") {
+				t.Errorf("planned %s, asked %d: %v, %s, expected %s", planned, asked, err, text, want)
+			}
+		}
 	}
 }

@@ -46,35 +46,35 @@ type jobs struct {
 
 // Ask is a crawl that a request asks for.
 type Ask struct {
-	URLs    []string       `json:"urls" minItems:"1" maxItems:"100000" doc:"where it starts" example:"[\"https://example.org/\"]"`
-	Options map[string]any `json:"options,omitempty" doc:"options of weft crawl by their names, without hyphens before them"`
-	Webhook *Webhook       `json:"webhook,omitempty" doc:"where its events are delivered"`
+	URLs    []string       `json:"urls" minItems:"1" maxItems:"100000" doc:"the URLs to start from" example:"[\"https://example.org/\"]"`
+	Options map[string]any `json:"options,omitempty" doc:"options of weft crawl, by name without the leading hyphens"`
+	Webhook *Webhook       `json:"webhook,omitempty" doc:"the receiver of events"`
 
-	Schedule *Schedule `json:"schedule,omitempty" doc:"when it is visited again; without it, never"`
+	Schedule *Schedule `json:"schedule,omitempty" doc:"when the crawl is visited again; if absent, never"`
 }
 
 // Webhook is an address to which events of a crawl are delivered.
 type Webhook struct {
 	URL    string   `json:"url" maxLength:"2048"`
-	Events []string `json:"events,omitempty" enum:"crawl.started,crawl.pages,crawl.ended,crawl.changed" doc:"without it, all but crawl.pages"`
-	Secret string   `json:"secret" doc:"whsec_ and the base64 of 16 to 64 bytes, which sign deliveries"`
+	Events []string `json:"events,omitempty" enum:"crawl.started,crawl.pages,crawl.ended,crawl.changed" doc:"if absent, all but crawl.pages"`
+	Secret string   `json:"secret" doc:"the key that signs deliveries: whsec_, followed by 16 to 64 bytes in base64"`
 }
 
 // Crawl is a crawl in an answer.
 type Crawl struct {
 	ID      string       `json:"id"`
 	State   crawls.State `json:"state" enum:"queued,running,done,limited,stopped,failed"`
-	URL     string       `json:"url" doc:"the first of its URLs"`
-	URLs    int          `json:"urls" doc:"how many it was given"`
-	By      string       `json:"by,omitempty" doc:"the name of the token that asked for it"`
+	URL     string       `json:"url" doc:"the first of the URLs to start from"`
+	URLs    int          `json:"urls" doc:"the number of URLs to start from"`
+	By      string       `json:"by,omitempty" doc:"the name of the token that started the crawl"`
 	Created time.Time    `json:"created"`
-	Started *time.Time   `json:"started,omitempty" doc:"its last process"`
+	Started *time.Time   `json:"started,omitempty" doc:"the start of the last run"`
 	Ended   *time.Time   `json:"ended,omitempty"`
-	Message string       `json:"message,omitempty" doc:"why it has failed, or was stopped without an order"`
-	Waits   *crawls.Wait `json:"waits,omitempty" doc:"why a queued crawl does not run yet"`
-	Status  *weft.Status `json:"status,omitempty" doc:"where its job stands, as weft status --json"`
+	Message string       `json:"message,omitempty" doc:"why the crawl has failed, or has stopped without an order"`
+	Waits   *crawls.Wait `json:"waits,omitempty" doc:"why a queued crawl is not running yet"`
+	Status  *weft.Status `json:"status,omitempty" doc:"the state of the job, as weft status --json prints it"`
 
-	Visits   int        `json:"visits,omitempty" doc:"how many it has had; above 1, it was recrawled"`
+	Visits   int        `json:"visits,omitempty" doc:"the number of complete visits; every one but the first is a recrawl"`
 	Schedule *Scheduled `json:"schedule,omitempty"`
 }
 
@@ -103,7 +103,7 @@ func some(t time.Time) *time.Time {
 
 // Named names the crawl that a request is about.
 type Named struct {
-	ID string `path:"id" maxLength:"103" pattern:"^[a-z0-9][a-z0-9.-]*$" doc:"of a crawl"`
+	ID string `path:"id" maxLength:"103" pattern:"^[a-z0-9][a-z0-9.-]*$" doc:"the ID of the crawl"`
 }
 
 func (n *Named) crawl() string { return n.ID }
@@ -116,21 +116,21 @@ type started struct {
 
 func (s *jobs) register(rs routes) {
 	add(rs, route{"start-crawl", http.MethodPost, "/v1/crawls", "Start a crawl", Write, http.StatusCreated}, s.start)
-	add(rs, route{"start-batch", http.MethodPost, "/v1/batches", "Start a crawl of these URLs alone", Write, http.StatusCreated}, s.batch)
+	add(rs, route{"start-batch", http.MethodPost, "/v1/batches", "Start a crawl of the given URLs only", Write, http.StatusCreated}, s.batch)
 	add(rs, route{"list-crawls", http.MethodGet, "/v1/crawls", "List crawls", Read, 0}, s.list)
-	add(rs, route{"get-crawl", http.MethodGet, "/v1/crawls/{id}", "Where a crawl stands", Read, 0}, s.get)
-	add(rs, route{"delete-crawl", http.MethodDelete, "/v1/crawls/{id}", "End a crawl and remove all of it", Write, http.StatusNoContent}, s.remove)
-	add(rs, route{"stop-crawl", http.MethodPost, "/v1/crawls/{id}/stop", "End a crawl, to be resumed", Write, http.StatusAccepted}, s.stop)
-	add(rs, route{"resume-crawl", http.MethodPost, "/v1/crawls/{id}/resume", "Have a crawl go on that has ended", Write, http.StatusAccepted}, s.resume)
-	add(rs, route{"retry-crawl", http.MethodPost, "/v1/crawls/{id}/retry", "Have a crawl that has ended ask again for what has failed", Write, http.StatusAccepted}, s.retry)
-	add(rs, route{"set-schedule", http.MethodPut, "/v1/crawls/{id}/schedule", "Say when a crawl is visited again", Write, 0}, s.setSchedule)
-	add(rs, route{"remove-schedule", http.MethodDelete, "/v1/crawls/{id}/schedule", "Have a crawl visited no more", Write, 0}, s.removeSchedule)
-	add(rs, route{"order-crawl", http.MethodPost, "/v1/crawls/{id}/orders", "Give an order to a crawl that runs, as weft ctl does", Write, 0}, s.order)
+	add(rs, route{"get-crawl", http.MethodGet, "/v1/crawls/{id}", "Get the state of a crawl", Read, 0}, s.get)
+	add(rs, route{"delete-crawl", http.MethodDelete, "/v1/crawls/{id}", "Stop a crawl, and delete all its files", Write, http.StatusNoContent}, s.remove)
+	add(rs, route{"stop-crawl", http.MethodPost, "/v1/crawls/{id}/stop", "Stop a crawl, which can be resumed", Write, http.StatusAccepted}, s.stop)
+	add(rs, route{"resume-crawl", http.MethodPost, "/v1/crawls/{id}/resume", "Resume a crawl that has ended", Write, http.StatusAccepted}, s.resume)
+	add(rs, route{"retry-crawl", http.MethodPost, "/v1/crawls/{id}/retry", "Retry the failed URLs of a crawl that has ended", Write, http.StatusAccepted}, s.retry)
+	add(rs, route{"set-schedule", http.MethodPut, "/v1/crawls/{id}/schedule", "Set the schedule of a crawl", Write, 0}, s.setSchedule)
+	add(rs, route{"remove-schedule", http.MethodDelete, "/v1/crawls/{id}/schedule", "Remove the schedule of a crawl", Write, 0}, s.removeSchedule)
+	add(rs, route{"order-crawl", http.MethodPost, "/v1/crawls/{id}/orders", "Give an order to a running crawl, as weft ctl does", Write, 0}, s.order)
 }
 
 // start asks for a crawl.
 func (s *jobs) start(ctx context.Context, in *struct {
-	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"asked again with it, it is the same crawl"`
+	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"a repeated request with the same key returns the same crawl"`
 	Body Ask
 }) (*started, error) {
 	c, _, err := s.add(who(ctx), in.Body, in.Key, nil, nil)
@@ -142,7 +142,7 @@ func (s *jobs) start(ctx context.Context, in *struct {
 
 // batch asks for a crawl that follows no link, and keeps what texts are made of.
 func (s *jobs) batch(ctx context.Context, in *struct {
-	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"asked again with it, it is the same crawl"`
+	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"a repeated request with the same key returns the same crawl"`
 	Body Ask
 }) (*started, error) {
 	options := map[string]any{"bodies": true}
@@ -242,14 +242,16 @@ func texts(value any) ([]string, error) {
 // Crawls is a part of the crawls.
 type Crawls struct {
 	Crawls []Crawl `json:"crawls"`
-	Next   string  `json:"next,omitempty" doc:"the value of after for the next part; none: this is the last"`
+	Next   string  `json:"next,omitempty" doc:"pass this as after to get the next part; absent in the last part"`
+
+	Mistakes []string `json:"mistakes,omitempty" doc:"in the first part, for tokens with the right others: mistakes in files of the folder, which are ignored"`
 }
 
 // list lists crawls, the oldest first unless asked otherwise.
 func (s *jobs) list(ctx context.Context, in *struct {
 	Part
 	State  crawls.State `query:"state" enum:"queued,running,done,limited,stopped,failed" doc:"only crawls in this state"`
-	Newest bool         `query:"newest" doc:"the newest first"`
+	Newest bool         `query:"newest" doc:"list the newest first"`
 }) (*answer[Crawls], error) {
 	out := Crawls{Crawls: []Crawl{}}
 	by := who(ctx)
@@ -269,6 +271,9 @@ func (s *jobs) list(ctx context.Context, in *struct {
 	if len(all) <= in.Limit {
 		out.Next = ""
 	}
+	if in.After == "" && by.May(Others) {
+		out.Mistakes = s.folder.Mistakes()
+	}
 	return &answer[Crawls]{Body: out}, nil
 }
 
@@ -279,7 +284,7 @@ func cursorOf(c *crawls.Crawl) string { return fmt.Sprintf("%020d-%s", c.Created
 func (s *jobs) get(ctx context.Context, in *struct {
 	Named
 	conditional.Params
-	Wait int `query:"wait" minimum:"0" maximum:"25" doc:"seconds to wait for its end"`
+	Wait int `query:"wait" minimum:"0" maximum:"25" doc:"seconds to wait for the end of the crawl"`
 }) (*stable[Crawl], error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(in.Wait)*time.Second)
 	defer cancel()
@@ -333,8 +338,8 @@ func (s *jobs) resume(_ context.Context, in *Named) (*answer[Crawl], error) {
 
 // Retry names the failed URLs that are requested again.
 type Retry struct {
-	Error  string `json:"error,omitempty" maxLength:"40" doc:"those with an error kind"`
-	Status string `json:"status,omitempty" maxLength:"200" doc:"those with a status: 404,5xx"`
+	Error  string `json:"error,omitempty" maxLength:"40" doc:"only URLs that failed with this error kind"`
+	Status string `json:"status,omitempty" maxLength:"200" doc:"only URLs with one of these statuses, such as 404,5xx"`
 }
 
 func (s *jobs) retry(_ context.Context, in *struct {
@@ -372,7 +377,7 @@ func (s *jobs) removeSchedule(_ context.Context, in *Named) (*answer[Crawl], err
 
 // Order is an order to a crawl.
 type Order struct {
-	Words []string `json:"words" minItems:"1" maxItems:"1000" doc:"as after weft ctl JOB" example:"[\"pause\"]"`
+	Words []string `json:"words" minItems:"1" maxItems:"1000" doc:"the order, as weft ctl takes it after JOB" example:"[\"pause\"]"`
 }
 
 // Lines are the answer to an order.

@@ -52,10 +52,10 @@ const askFirst = id => {
 const waits = w => {
 	switch (w.for) {
 	case "host": return "waits for another crawl of its host"
-	case "token": return "waits: as many crawls of its token run as may"
+	case "token": return "waits: its token may run no more crawls at a time"
 	case "crash": return "waits after a crash, until " + moment(w.until)
 	}
-	return "waits: as many crawls run as may"
+	return "waits: no more crawls run at a time"
 }
 
 const row = c => {
@@ -82,16 +82,19 @@ const row = c => {
 // load shows the crawls. The newest stand first: those are asked for that way.
 const load = async () => {
 	try {
-		let crawls = [], next = ""
+		let crawls = [], mistakes = [], next = ""
 		for (let i = 0; i < parts; i++) {
 			const data = await ask("GET", "/v1/crawls?newest=true&limit=50&after=" + encodeURIComponent(next))
 			crawls.push(...data.crawls)
+			mistakes.push(...(data.mistakes ?? []))
 			next = data.next ?? ""
 			if (!next) break
 		}
 		show(true)
 		problem("")
 		by("more").hidden = !next
+		by("mistakes").replaceChildren(...mistakes.map(m => el("li", { class: "bad" }, plain(m))))
+		by("mistakes").hidden = mistakes.length === 0
 		const focused = document.activeElement?.dataset.key
 		by("rows").replaceChildren(...crawls.map(row))
 		if (crawls.length === 0) by("rows").append(el("tr", null, el("td", { colspan: 6, class: "soft" }, "none yet")))
