@@ -29,9 +29,9 @@ func mcpCommand() *cobra.Command {
 		Use:     "mcp [flags] [DIR]",
 		Short:   "Offer pages and jobs to agents as tools",
 		GroupID: sectionTools,
-		Long: `Serve the Model Context Protocol on standard input and output. An agent's program
-starts this command, and gets tools that read live pages and, with DIR, tools
-that crawl sites and read the jobs in that folder. docs/mcp.md has the
+		Long: `Serve the Model Context Protocol on standard input and output. The program of an
+agent starts this command, and gets tools that read live pages and, with DIR,
+tools that crawl sites and read the jobs in that folder. docs/mcp.md has the
 configuration of common programs.`,
 		Annotations: detailed(`
 No request of an agent leads to a private address, unless you allow it, and what

@@ -62,12 +62,12 @@ crawls go on, and the next weft serve of DIR takes them over. If it is
 interrupted, it interrupts its crawls, and the next one resumes them.
 
 A request can set the options that /v1/openapi.json lists, and no URL leads to a
-private address. Everything else is yours: the table [crawl] of DIR/weft.toml has
-the defaults of requested crawls and single pages, and a file DIR/NAME.toml with
-such a table is a crawl of yours, with its own options alone.
+private address. Everything else is yours: the table [crawl] of DIR/weft.toml
+has the defaults of requested crawls and single pages, and a file DIR/NAME.toml
+with such a table is a crawl of yours, with its own options alone.
 
-On loopback, programs of this machine need no token until there is one. Any other
-address requires a token, and TLS or --plain-http.
+On loopback, programs of this machine need no token until there is one. Any
+other address requires a token, and TLS or --plain-http.
 
 Exit status: 0 interrupted; 1 DIR is in use or cannot be read, or the address
 is in use; 3 usage error.`),
@@ -109,7 +109,7 @@ func (f *tokenFlags) options() []option {
 	return []option{
 		{name: "add-token", arg: "NAME", Value: to(&f.add, some("a NAME")), help: "create a token, print it once, and exit",
 			more: "It replaces a token of the same name."},
-		{name: "rights", arg: "RIGHTS", def: "read,write,fetch", Value: to(&f.rights, rights), help: "rights of the token; also others, or all",
+		{name: "rights", arg: "RIGHTS", def: "read,write,fetch", Value: to(&f.rights, rights), help: "its rights, or all",
 			more: "read: see its crawls; write: start, steer and delete them; fetch: request single pages; others: extend read and write to the crawls of other tokens, and yours."},
 		{name: "max-crawls", arg: "N", Value: to(&f.limits.Crawls, number(1)), help: "let the token run N crawls at a time"},
 		{name: "max-pages", arg: "N", Value: to(&f.limits.Pages, number(1)), help: "limit each of its crawls to N URLs"},
