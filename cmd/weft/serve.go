@@ -270,7 +270,7 @@ func (f *serveFlags) serve(dir string, listener net.Listener, tokens *serve.Toke
 	failed := make(chan error, 1)
 	go func() { failed <- serve.Serve(ctx, listener, server); stop() }()
 	go webhook.Run(ctx, folder, webhook.Options{
-		HTTP: scraper.HTTP, Warn: warnServe, Forms: map[string]webhook.Form{firecrawl.HookForm: firecrawl.Deliveries(folder, scraper)},
+		HTTP: scraper.HTTP, Warn: warnServe, Held: server.Answers(), Forms: map[string]webhook.Form{firecrawl.HookForm: firecrawl.Deliveries(folder, scraper)},
 	})
 	folder.Run(ctx)
 	if err := <-failed; err != nil {

@@ -175,31 +175,34 @@ var imports = map[string][]string{
 	},
 
 	// A door to the job for browsers.
-	"internal/live": {".", "inspect", "internal/control", "internal/frontier/store", "internal/loopback", "record", "results", "weburl"},
+	"internal/live": {".", "inspect", "internal/control", "internal/frontier/store", "internal/loopback", "internal/share", "record", "results", "weburl"},
+
+	// Whose places and bytes are whose.
+	"internal/share": {},
 
 	// Live pages for strangers.
 	"internal/scrape": {
-		".", "content", "cookies", "extract", "guard", "httpclient", "internal/charset", "internal/unseen", "links", "option", "read", "record", "robots", "sitemap", "weburl",
+		".", "content", "cookies", "extract", "guard", "httpclient", "internal/charset", "internal/share", "internal/unseen", "links", "option", "read", "record", "robots", "sitemap", "weburl",
 		"golang.org/x/net/html",
 	},
 	// Running crawls for monitoring.
 	"internal/metrics":  {"inspect", "internal/loopback", "record"},
-	"internal/webhook":  {".", "guard", "httpclient", "internal/crawls", "internal/regular", "record"},
+	"internal/webhook":  {".", "guard", "httpclient", "internal/crawls", "internal/regular", "internal/share", "record"},
 	"internal/crawls":   {"internal/atomicfile", "internal/control", "internal/regular", "internal/schedule", "record", "results", "seed", "github.com/pelletier/go-toml/v2"},
 	"internal/schedule": {"internal/near", "github.com/netresearch/go-cron"},
 	"internal/traces":   {"record", "weburl"},
 
 	// What others' clients ask for.
-	"internal/firecrawl": {".", "extract", "httpclient", "record", "results", "internal/crawls", "internal/pattern", "internal/scrape", "internal/webhook"},
+	"internal/firecrawl": {".", "extract", "httpclient", "record", "results", "internal/crawls", "internal/pattern", "internal/scrape", "internal/share", "internal/webhook"},
 
 	"internal/serve": {
 		".", "check", "export", "extract", "httpclient", "inspect", "read", "results", "record", "weburl", "internal/firecrawl", "internal/webhook",
-		"internal/atomicfile", "internal/crawls", "internal/live", "internal/loopback", "internal/metrics", "internal/mcp", "internal/regular", "internal/schedule", "internal/scrape", "internal/view", "internal/where",
+		"internal/atomicfile", "internal/crawls", "internal/live", "internal/loopback", "internal/metrics", "internal/mcp", "internal/regular", "internal/schedule", "internal/scrape", "internal/share", "internal/view", "internal/where",
 		"github.com/danielgtaylor/huma/v2", "github.com/danielgtaylor/huma/v2/adapters/humago", "github.com/danielgtaylor/huma/v2/conditional",
 	},
 
 	"internal/mcp": {
-		".", "check", "extract", "httpclient", "inspect", "internal/charset", "internal/crawls", "internal/scrape", "internal/unseen", "read", "record", "results", "weburl",
+		".", "check", "extract", "httpclient", "inspect", "internal/charset", "internal/crawls", "internal/scrape", "internal/share", "internal/unseen", "read", "record", "results", "weburl",
 		"github.com/google/jsonschema-go/jsonschema", "github.com/modelcontextprotocol/go-sdk/jsonrpc", "github.com/modelcontextprotocol/go-sdk/mcp",
 	},
 

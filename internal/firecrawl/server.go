@@ -1,6 +1,7 @@
 package firecrawl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/crawls"
 	"github.com/weftcrawl/weft/internal/scrape"
+	"github.com/weftcrawl/weft/internal/share"
 	"github.com/weftcrawl/weft/internal/webhook"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/results"
@@ -34,7 +36,7 @@ type House interface {
 	Start(ctx context.Context, urls []string, options map[string]any, key string, note json.RawMessage, hook *webhook.Hook) (crawls.Crawl, error)
 	// Enter waits until the job of a crawl may be read.
 	Enter(ctx context.Context, id string) (dir string, leave func(), err error)
-	Status(c crawls.Crawl) (*weft.Status, error)
+	Status(ctx context.Context, c crawls.Crawl) (*weft.Status, error)
 }
 
 type server struct {
@@ -129,6 +131,8 @@ func refuse(w http.ResponseWriter, err error) {
 		status = http.StatusBadRequest
 	case errors.Is(err, crawls.ErrUnknown):
 		status = http.StatusNotFound
+	case errors.Is(err, share.ErrFull):
+		status = http.StatusTooManyRequests
 	case errors.As(err, &known):
 		if status = known.GetStatus(); status == http.StatusUnprocessableEntity {
 			status = http.StatusBadRequest
@@ -305,7 +309,7 @@ func (s *server) status(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if st, err := s.house.Status(c); err == nil {
+	if st, err := s.house.Status(r.Context(), c); err == nil {
 		if strings.HasPrefix(r.URL.Path, "/v2/batch/") && isFruitless(&c, st) {
 			out.Status, out.Error = states[crawls.Done], ""
 		}
@@ -325,19 +329,20 @@ func (s *server) status(r *http.Request) (any, error) {
 		return nil, err
 	}
 	defer bodies.Close()
-	size, late := 0, time.Now().Add(lookFor)
+	size, late, full := 0, time.Now().Add(lookFor), error(nil)
 	next, more, err := crawls.Records(dir, r.URL.Query().Get("after"), func(one *record.Record, bytes int) bool {
 		if isDocument(one) {
 			d := s.saved(r.Context(), wanted, bodies, one)
 			size += d.size()
+			full = share.Hold(r.Context(), 2*d.size()) // with its text
 			out.Data = append(out.Data, d)
 		}
-		return len(out.Data) < mostDocuments && size < mostBytes && time.Now().Before(late) && r.Context().Err() == nil
+		return full == nil && len(out.Data) < mostDocuments && size < mostBytes && time.Now().Before(late) && r.Context().Err() == nil
 	})
 	if more {
 		out.Next = at(r, r.URL.Path+"?after="+url.QueryEscape(next))
 	}
-	return out, err
+	return out, cmp.Or(full, err)
 }
 
 // failures are the answer with what a crawl has not fetched.

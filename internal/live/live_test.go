@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/internal/crawltest"
+	"github.com/weftcrawl/weft/internal/share"
 )
 
 // serving serves a job.
@@ -233,11 +234,9 @@ func TestLooks(t *testing.T) {
 	if l := next(); l.Status.State != weft.JobRunning {
 		t.Errorf("%+v", l.Status)
 	}
-	server.looks.mu.Lock()
-	for len(server.looks.viewers) < mostViewers {
-		server.looks.viewers[make(chan []byte, 1)] = true
+	if _, err := server.looks.places.Take(t.Context(), mostViewers-1); err != nil {
+		t.Error(err)
 	}
-	server.looks.mu.Unlock()
 	if resp := ask(t, s, "GET", "/v1/looks", "", &Problem{}); resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("one viewer too many: %s", resp.Status)
 	}
@@ -254,7 +253,7 @@ func TestLooks(t *testing.T) {
 	server.looks.mu.Lock()
 	clear(server.looks.viewers)
 	server.looks.mu.Unlock()
-	if server.looks.show() || server.looks.running {
+	if server.looks.show(t.Context()) || server.looks.running {
 		t.Error("it looks for nobody")
 	}
 }
@@ -266,7 +265,7 @@ func TestIdle(t *testing.T) {
 	site.Release()
 	o := weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(t.TempDir(), "job"), Pace: weft.Pace{Retries: -1}, Limits: weft.Limits{Limit: 3}}
 	crawltest.Crawl(t, o)
-	l := newLooks(o.Job, "")
+	l := newLooks(share.NewRoom(1, 0), o.Job, "")
 	first, err := l.status(t.Context())
 	if err != nil || first.State != weft.JobStopped {
 		t.Fatalf("%+v, %v", first, err)

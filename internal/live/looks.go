@@ -15,6 +15,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/control"
+	"github.com/weftcrawl/weft/internal/share"
 )
 
 // shared is a value that is made again after a while, for all who ask for it.
@@ -59,27 +60,29 @@ const (
 
 // looks shows a job to all who look at it.
 type looks struct {
-	dir    string
-	name   string // of the job; "": as it says itself
-	latest shared[look]
-	saved  saved // of latest
+	dir     string
+	name    string // of the job; "": as it says itself
+	reading *share.Room
+	latest  shared[look]
+	saved   saved // of latest
+	places  *share.Stock
 
 	mu      sync.Mutex
 	viewers map[chan []byte]bool // each has room for one look
 	running bool                 // run is
 }
 
-func newLooks(dir, name string) *looks {
-	return &looks{dir: dir, name: name, viewers: make(map[chan []byte]bool)}
+func newLooks(reading *share.Room, dir, name string) *looks {
+	return &looks{dir: dir, name: name, reading: reading, places: share.NewStock(mostViewers, 0), viewers: make(map[chan []byte]bool)}
 }
 
 // now returns the last look, or a new one if that is of before a time.
-func (l *looks) now(since time.Time) look {
+func (l *looks) now(ctx context.Context, since time.Time) look {
 	if usual := time.Now().Add(-lookEvery * 9 / 10); usual.After(since) {
 		since = usual
 	}
 	v, _ := l.latest.since(since, func() (look, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), lookTakes)
+		ctx, cancel := forAll(ctx)
 		defer cancel()
 		s, err := l.status(ctx)
 		if err != nil {
@@ -113,6 +116,11 @@ func (l *looks) status(ctx context.Context) (weft.Status, error) {
 	if files := l.files(); files != "" && files == l.saved.files {
 		return l.saved.status, nil
 	}
+	leave, err := l.reading.Enter(ctx)
+	if err != nil {
+		return weft.Status{}, err
+	}
+	defer leave()
 	job, err := weft.OpenJob(ctx, l.dir)
 	if err != nil {
 		return weft.Status{}, err
@@ -137,11 +145,14 @@ func (l *looks) files() (all string) {
 
 // serve sends looks to a viewer until he leaves.
 func (l *looks) serve(w http.ResponseWriter, r *http.Request) {
-	seen := make(chan []byte, 1)
-	if !l.join(seen) {
-		fail(w, problem(http.StatusServiceUnavailable, fmt.Sprintf("%d others look already", mostViewers)))
+	rise, err := l.places.Take(r.Context(), 1)
+	if err != nil {
+		fail(w, problem(http.StatusServiceUnavailable, "too many are looking already"))
 		return
 	}
+	defer rise()
+	seen := make(chan []byte, 1)
+	l.join(r.Context(), seen)
 	defer l.leave(seen)
 	w.Header().Set("Content-Type", "text/event-stream")
 	conn := http.NewResponseController(w)
@@ -159,19 +170,15 @@ func (l *looks) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// join adds a viewer, unless there are too many. The first one begins the looks.
-func (l *looks) join(viewer chan []byte) bool {
+// join adds a viewer. The first one begins the looks.
+func (l *looks) join(ctx context.Context, viewer chan []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.viewers) == mostViewers {
-		return false
-	}
 	l.viewers[viewer] = true
 	if !l.running {
 		l.running = true
-		go l.run()
+		go l.run(context.WithoutCancel(ctx))
 	}
-	return true
 }
 
 func (l *looks) leave(viewer chan []byte) {
@@ -181,18 +188,18 @@ func (l *looks) leave(viewer chan []byte) {
 }
 
 // run looks until there is no viewer.
-func (l *looks) run() {
+func (l *looks) run(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	for l.show() {
+	for l.show(ctx) {
 		<-tick.C
 	}
 }
 
 // show shows a look to all viewers, and reports whether there is any. One who has not yet read the
 // look before gets this one in its place.
-func (l *looks) show() bool {
-	text, _ := json.Marshal(l.now(time.Time{})) // it has no value without an encoding
+func (l *looks) show(ctx context.Context) bool {
+	text, _ := json.Marshal(l.now(ctx, time.Time{})) // it has no value without an encoding
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for viewer := range l.viewers {

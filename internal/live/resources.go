@@ -35,11 +35,11 @@ var resources = map[string]func(*Server, *http.Request) (any, error){
 	"v1/orders":  (*Server).order,
 }
 
-func (s *Server) status(*http.Request) (any, error) { return s.Status(time.Time{}) }
+func (s *Server) status(r *http.Request) (any, error) { return s.Status(r.Context(), time.Time{}) }
 
 // Status tells where the job stands, as of the last second, and not before a time.
-func (s *Server) Status(since time.Time) (*weft.Status, error) {
-	l := s.looks.now(since)
+func (s *Server) Status(ctx context.Context, since time.Time) (*weft.Status, error) {
+	l := s.looks.now(ctx, since)
 	return l.Status, l.err
 }
 
@@ -134,7 +134,8 @@ func (s *Server) tasks(r *http.Request) (any, error) {
 // figures are those of the process, for all who look.
 func (s *Server) figures(r *http.Request) (any, error) {
 	return s.machine.get(2*time.Second, func() (f weft.Figures, err error) {
-		ctx := context.WithoutCancel(r.Context()) // another viewer may wait, too
+		ctx, cancel := forAll(r.Context())
+		defer cancel()
 		err = s.inJob(ctx, func(job *weft.Job) error {
 			f, err = job.Figures(ctx)
 			return err
@@ -147,8 +148,7 @@ func (s *Server) figures(r *http.Request) (any, error) {
 // cluster is the status of all nodes, if the crawl is one's part: a cluster.Status.
 func (s *Server) cluster(r *http.Request) (any, error) {
 	return s.whole.get(5*time.Second, func() (json.RawMessage, error) {
-		ctx := context.WithoutCancel(r.Context()) // another viewer may wait, too
-		ctx, cancel := context.WithTimeout(ctx, lookTakes)
+		ctx, cancel := forAll(r.Context())
 		defer cancel()
 		crawl, err := control.Dial(ctx, s.dir)
 		if err != nil {
@@ -210,8 +210,15 @@ func failures(all []record.Record) []failing {
 
 const mostFailing = 20 // hosts
 
-func (s *Server) latest(*http.Request) (any, error) {
+func (s *Server) latest(r *http.Request) (any, error) {
 	return s.records.get(2*time.Second, func() (records, error) {
+		ctx, cancel := forAll(r.Context())
+		defer cancel()
+		leave, err := s.enter(ctx)
+		if err != nil {
+			return records{}, err
+		}
+		defer leave()
 		all, err := results.Latest(s.dir, 500)
 		slow := slices.Clone(all)
 		slices.SortStableFunc(slow, func(a, b record.Record) int { return cmp.Compare(b.TotalMS, a.TotalMS) })
@@ -224,8 +231,15 @@ type speed struct {
 	Rates []results.Rate `json:"rates"`
 }
 
-func (s *Server) overTime(*http.Request) (any, error) {
+func (s *Server) overTime(r *http.Request) (any, error) {
 	return s.speed.get(10*time.Second, func() (speed, error) {
+		ctx, cancel := forAll(r.Context())
+		defer cancel()
+		leave, err := s.enter(ctx)
+		if err != nil {
+			return speed{}, err
+		}
+		defer leave()
 		rates, err := results.Speed(s.dir, 200)
 		return speed{rates}, err
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/loopback"
+	"github.com/weftcrawl/weft/internal/share"
 )
 
 // Server serves a job. Any number of goroutines may use it.
@@ -23,18 +24,21 @@ type Server struct {
 	speed   shared[speed]
 	machine shared[weft.Figures]
 	whole   shared[json.RawMessage]
-	reading chan struct{} // has a value for each request that reads the state of the job
+	reading *share.Room // of those that read the files of the job
 	guard   *http.CrossOriginProtection
 }
 
-// mostReading bounds the requests that read the state of the job at once.
+// mostReading bounds the requests that read the files of the job at once.
 const mostReading = 2
 
 // New returns a server of the job in a folder, which has a name in answers; "": its folder.
-func New(dir, name string) *Server {
+func New(dir, name string) *Server { return NewIn(share.NewRoom(mostReading, 0), dir, name) }
+
+// NewIn does so where all who read jobs share a room.
+func NewIn(reading *share.Room, dir, name string) *Server {
 	return &Server{
 		dir: dir, name: name, root: "/" + rand.Text() + "/", guard: http.NewCrossOriginProtection(),
-		looks: newLooks(dir, name), reading: make(chan struct{}, mostReading),
+		looks: newLooks(reading, dir, name), reading: reading,
 	}
 }
 

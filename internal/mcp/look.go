@@ -13,10 +13,9 @@ import (
 
 // Bounds of a look at a job.
 const (
-	lookFor   = 25 * time.Second // then a part of a search ends
-	checkFor  = 2 * time.Minute
-	waitFor   = 50 * time.Second
-	mostLooks = 2 // at once
+	lookFor  = 25 * time.Second // then a part of a search ends
+	checkFor = 2 * time.Minute
+	waitFor  = 50 * time.Second
 )
 
 // inJob has fn look at a job.
@@ -27,12 +26,11 @@ func (t *tools) inJob(ctx context.Context, name string, most time.Duration, fn f
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	select {
-	case t.looks <- struct{}{}:
-		defer func() { <-t.looks }()
-	case <-ctx.Done():
+	leave, err := t.Looks.Enter(ctx)
+	if err != nil {
 		return wrong("others look at jobs: try again later")
 	}
+	defer leave()
 	if err := fn(ctx, dir); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return wrong("the job is too large for this: the time is over")

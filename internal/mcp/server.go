@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/scrape"
+	"github.com/weftcrawl/weft/internal/share"
 )
 
 // Options are the operator's.
@@ -18,6 +19,7 @@ type Options struct {
 	Pages  func(Client) Pages // live pages for a client; nil: none
 	Jobs   string             // folder of jobs; "": none
 	Crawls Crawls             // nil: no crawl is started
+	Looks  *share.Room        // of those that look at jobs; nil: two
 }
 
 // Pages are live pages: a scrape.Scraper has them.
@@ -44,12 +46,14 @@ type Server struct {
 
 	mu      sync.Mutex
 	servers map[Client]*sdk.Server // of the latest clients
-	looks   chan struct{}          // has a value for each look at a job
 }
 
 // New returns a server.
 func New(o Options) *Server {
-	return &Server{Options: o, servers: make(map[Client]*sdk.Server), looks: make(chan struct{}, mostLooks)}
+	if o.Looks == nil {
+		o.Looks = share.NewRoom(2, 0)
+	}
+	return &Server{Options: o, servers: make(map[Client]*sdk.Server)}
 }
 
 // instructions tell an agent how to use the tools.
@@ -129,7 +133,7 @@ func (s *Server) toolsOf(c Client) *sdk.Server {
 		&sdk.Implementation{Name: "weft", Title: "Weft", Version: weft.Version},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{}},
 	)
-	t := tools{Options: s.Options, client: c, server: server, looks: s.looks}
+	t := tools{Options: s.Options, client: c, server: server}
 	if t.canFetch = c.Fetch && s.Options.Pages != nil; t.canFetch {
 		t.web = s.Options.Pages(c)
 		t.live()

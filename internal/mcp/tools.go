@@ -18,7 +18,6 @@ type tools struct {
 	canFetch bool
 	web      Pages
 	jobs     folder // empty: there are none
-	looks    chan struct{}
 }
 
 // sees reports whether a job is there for the client: its own crawl, or any with the right to those

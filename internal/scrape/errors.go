@@ -7,6 +7,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/share"
 	"github.com/weftcrawl/weft/option"
 )
 
@@ -24,7 +25,7 @@ const (
 	KindNeedScripts Kind = "needs-scripts"   // the page is empty until its scripts run
 	KindNoRendering Kind = "no-rendering"    // it is not allowed, there is no browser, or it failed
 	KindPart        Kind = "partial"         // something is missing: Detail says what
-	KindBusy        Kind = "busy"            // too many calls wait
+	KindBusy        Kind = "busy"            // too many calls wait, or results
 	KindCanceled    Kind = "canceled"        // by the caller
 )
 
@@ -54,7 +55,7 @@ func problemOf(url string, err error) *Error {
 		return nil
 	case errors.As(err, &e):
 		return e
-	case errors.Is(err, errBusy):
+	case errors.Is(err, errBusy), errors.Is(err, share.ErrFull):
 		e.Kind, e.Detail = KindBusy, err.Error()
 	case errors.Is(err, context.Canceled):
 		e.Kind, e.Detail = KindCanceled, "the call was canceled"

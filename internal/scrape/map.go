@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/share"
 	"github.com/weftcrawl/weft/internal/unseen"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
@@ -71,14 +72,14 @@ type mapping struct {
 	o     weft.FetchOptions
 	bytes int // of sitemaps
 
-	taken   int  // bytes of what is known
-	crowded bool // other maps have left no room for more
+	call    context.Context // of the response that holds the map
+	taken   int             // bytes of it
+	crowded bool            // others have left no room for more
 }
 
 // Map lists the URLs of a site: those in its sitemaps, and those that a page links to. Its error is
-// an *Error: nothing could be read. Until ctx ends, its memory counts as taken.
+// an *Error: nothing could be read. The response of ctx holds it: see [share.Hold].
 func (s *Scraper) Map(ctx context.Context, a MapAsk) (*Map, error) {
-	caller := ctx
 	ctx, cancel := s.within(ctx, a.Timeout)
 	defer cancel()
 	given, wrong := s.target(a.URL)
@@ -87,7 +88,7 @@ func (s *Scraper) Map(ctx context.Context, a MapAsk) (*Map, error) {
 	}
 	m := &mapping{
 		s: s, ask: a, hosts: map[string]bool{bare(given.URL): true}, site: weburl.Site(given.URL.Hostname()),
-		words: strings.Fields(strings.ToLower(a.Search)), known: make(map[string]int), o: weft.FetchOptions{HTTP: s.HTTP},
+		call: ctx, words: strings.Fields(strings.ToLower(a.Search)), known: make(map[string]int), o: weft.FetchOptions{HTTP: s.HTTP},
 	}
 	m.URL, m.o.HTTP.Cookies = given.URL.String(), newJar()
 	m.ask.Limit = min(cmp.Or(max(a.Limit, 0), usualURLs), mostURLs)
@@ -99,9 +100,11 @@ func (s *Scraper) Map(ctx context.Context, a MapAsk) (*Map, error) {
 		key = ""
 	}
 	if known, ok := s.maps.find(key, a.MaxAge); ok {
+		if err := share.Hold(ctx, known.size()); err != nil {
+			return nil, problemOf(m.URL, err)
+		}
 		return known, nil
 	}
-	defer func() { s.mapping.giveAfter(caller, m.taken) }()
 	var page *Error
 	if !a.NoLinks {
 		page = m.page(ctx, given)
@@ -116,20 +119,25 @@ func (s *Scraper) Map(ctx context.Context, a MapAsk) (*Map, error) {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, problemOf(m.URL, ctx.Err())
 	case len(m.known) == 0 && m.crowded:
-		return nil, problemOf(m.URL, errBusy)
+		return nil, problemOf(m.URL, share.ErrFull)
 	case len(m.known) == 0 && !m.found && page != nil:
 		return nil, page
 	case len(m.known) == 0 && !m.found && len(m.Problems) > 0:
 		return nil, m.Problems[0]
 	}
-	size := 4 << 10
-	for _, u := range m.URLs {
-		size += 100 + len(u.URL) + len(u.Text)
-	}
 	if !m.crowded {
-		s.maps.keep(key, &m.Map, size)
+		s.maps.keep(key, &m.Map, m.size())
 	}
 	return &m.Map, nil
+}
+
+// size estimates the memory of a map, in bytes, as take counts it.
+func (m *Map) size() int {
+	n := 4 << 10
+	for _, u := range m.URLs {
+		n += mapURL + len(u.URL) + len(u.Text) + len(u.Modified)
+	}
+	return n
 }
 
 // bare is a host without www.
@@ -214,13 +222,12 @@ const mapURL = 200
 
 // take takes memory for what is known, and reports whether there is room.
 func (m *mapping) take(n int) bool {
-	most := m.s.MaxMaps / 8
 	switch {
-	case m.taken+n > most:
-		m.Cut = fmt.Sprintf("the limit of %d MiB of URLs", most>>20)
+	case m.taken+n > m.s.MaxMap:
+		m.Cut = fmt.Sprintf("the limit of %d MiB of URLs", m.s.MaxMap>>20)
 		return false
-	case !m.s.mapping.take(n):
-		m.Cut, m.crowded = "other maps take all memory for maps: try again later", true
+	case share.Hold(m.call, n) != nil:
+		m.Cut, m.crowded = "other responses take all memory for them: try again later", true
 		return false
 	}
 	m.taken += n

@@ -10,6 +10,7 @@ import (
 	"github.com/weftcrawl/weft/content"
 	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/share"
 	"github.com/weftcrawl/weft/internal/unseen"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/read"
@@ -18,11 +19,14 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Page fetches a page. Its error is an *Error.
+// Page fetches a page. Its error is an *Error. The response of ctx holds it: see [share.Hold].
 func (s *Scraper) Page(ctx context.Context, a Ask) (*Result, error) {
 	ctx, cancel := s.within(ctx, a.Timeout)
 	defer cancel()
 	r, err := s.page(ctx, a)
+	if err == nil {
+		err = share.Hold(ctx, 2*r.size()) // with the text that becomes of it
+	}
 	if err != nil {
 		return nil, problemOf(short(a.URL), err)
 	}
@@ -72,10 +76,11 @@ func (s *Scraper) page(ctx context.Context, a Ask) (*Result, error) {
 // good.
 func (s *Scraper) once(ctx context.Context, a *Ask, given weft.Seed, o weft.FetchOptions, x *extract.Extractor, render bool, key string) (r *Result, err error) {
 	if render {
-		if err := s.browser.enter(ctx); err != nil {
+		leave, err := s.browser.Enter(ctx)
+		if err != nil {
 			return nil, err
 		}
-		defer s.browser.leave()
+		defer leave()
 		o.Render = weft.Render{Rendering: weft.RenderAlways, Browser: s.Browser, Wait: a.Wait}
 		if a.wants(Screenshot) {
 			o.Render.Screenshot = weft.ScreenshotViewport

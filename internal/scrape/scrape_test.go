@@ -17,6 +17,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/extract"
 	"github.com/weftcrawl/weft/httpclient"
+	"github.com/weftcrawl/weft/internal/share"
 	"github.com/weftcrawl/weft/read"
 )
 
@@ -264,12 +265,41 @@ func TestGate(t *testing.T) {
 	if most.Load() > 2 {
 		t.Errorf("%d fetches at once", most.Load())
 	}
-	sc.gate.waiting = sc.gate.most
+	if _, err := sc.gate.waiting.Take(t.Context(), 4); err != nil {
+		t.Error(err)
+	}
 	if _, err := sc.Page(within(t), Ask{URL: s.URL}); kindOfError(err) != KindBusy {
 		t.Error(err)
 	}
 	if len(sc.gate.sites) != 0 {
 		t.Errorf("left: %v", sc.gate.sites)
+	}
+}
+
+// TestShares: one user takes neither all fetches nor all places of those that wait.
+func TestShares(t *testing.T) {
+	g := newGate(4, 8, 8)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i, c := range []struct {
+		user string
+		ok   bool
+	}{{"a", true}, {"a", true}, {"a", true}, {"a", false}, {"b", true}, {"b", false}} {
+		ctx := over
+		if c.ok {
+			ctx = t.Context()
+		}
+		if _, err := g.enter(share.As(ctx, c.user), "a.test"); (err == nil) != c.ok {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if _, err := g.waiting.Take(share.As(t.Context(), "a"), 6); err != nil {
+		t.Fatal(err)
+	}
+	for user, want := range map[string]error{"a": errBusy, "b": context.Canceled} {
+		if _, err := g.enter(share.As(over, user), "b.test"); !errors.Is(err, want) {
+			t.Errorf("%s: %v, expected %v", user, err, want)
+		}
 	}
 }
 
@@ -360,8 +390,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestMapsTogether: a map takes an eighth of the memory for maps, and all of them together no more
-// than that; it is free when their callers are gone.
+// TestMapsTogether: a map takes no more than its memory, and all of them together no more than
+// responses may; it is free when their callers are gone. The same holds for pages.
 func TestMapsTogether(t *testing.T) {
 	var list strings.Builder
 	for i := range 400 {
@@ -372,8 +402,9 @@ func TestMapsTogether(t *testing.T) {
 		"/":            "text/html\n" + article,
 	})
 	const most = 1 << 20
-	sc := New(Options{HTTP: weft.HTTP{AllowPrivate: true}, MaxMaps: most})
-	ctx, leave := context.WithCancel(within(t))
+	sc := New(Options{HTTP: weft.HTTP{AllowPrivate: true}, MaxMap: most / 8})
+	stock := share.NewStock(most, most)
+	ctx, leave := stock.Open(within(t))
 	var busy error
 	size, n := 0, 0
 	for ; busy == nil && n < 100; n++ {
@@ -392,17 +423,18 @@ func TestMapsTogether(t *testing.T) {
 		t.Errorf("%d maps of %d bytes, then %v", n, size, busy)
 	}
 	leave()
-	for late := within(t); ; { // what follows the end of a context runs on its own
-		m, err := sc.Map(late, MapAsk{URL: s.URL})
-		if err == nil && len(m.URLs) > 100 && !strings.Contains(m.Cut, "other maps") {
+	ctx, leave = stock.Open(within(t))
+	defer leave()
+	if m, err := sc.Map(ctx, MapAsk{URL: s.URL}); err != nil || len(m.URLs) < 100 || strings.Contains(m.Cut, "other responses") {
+		t.Errorf("%+v, %v", m, err)
+	}
+	for n = 0; n < 1000; n++ {
+		if _, busy = sc.Page(ctx, Ask{URL: s.URL, MaxAge: time.Hour}); busy != nil {
 			break
 		}
-		if late.Err() != nil {
-			t.Fatal(err)
-		}
 	}
-	if left := sc.mapping.left.Load(); left > most || left < most/2 {
-		t.Errorf("%d bytes are left", left)
+	if kindOfError(busy) != KindBusy || n < 10 {
+		t.Errorf("%d pages, then %v", n, busy)
 	}
 }
 

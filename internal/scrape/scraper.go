@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/internal/share"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -26,7 +27,7 @@ type Options struct {
 	Waiting   int // calls that wait for others; beyond them a call fails as KindBusy. 0: 1,000
 
 	MaxBody int           // bytes of a page; an Ask may want less. 0: 16 MiB
-	MaxMaps int           // bytes of all maps at once; of one, an eighth. 0: 128 MiB
+	MaxMap  int           // bytes of a map; 0: 16 MiB
 	MaxTime time.Duration // of a call; 0: 2 minutes
 	Keep    int           // bytes of pages, and of maps, kept for MaxAge; 0: 32 MiB, negative: none
 }
@@ -35,9 +36,8 @@ type Options struct {
 type Scraper struct {
 	Options
 	gate    *gate
-	browser room  // of pages that are rendered
-	reading room  // of pages that are parsed
-	mapping stock // of MaxMaps
+	browser *share.Room // of pages that are rendered
+	reading room        // of pages that are parsed
 	kept    kept[*Result]
 	maps    kept[*Map]
 }
@@ -48,15 +48,13 @@ func New(o Options) *Scraper {
 	o.Waiting, o.MaxBody = cmp.Or(o.Waiting, 1000), cmp.Or(o.MaxBody, 16<<20)
 	o.MaxTime, o.Keep = cmp.Or(o.MaxTime, 2*time.Minute), cmp.Or(o.Keep, 32<<20)
 	o.HTTP.Distrust, o.HTTP.Session, o.HTTP.Auth, o.HTTP.Cookies = true, nil, nil, nil
-	o.MaxMaps = cmp.Or(o.MaxMaps, 128<<20)
-	s := &Scraper{
+	o.MaxMap = cmp.Or(o.MaxMap, 16<<20)
+	return &Scraper{
 		Options: o, gate: newGate(o.Fetches, o.PerSite, o.Waiting),
-		browser: make(room, o.Renderers), reading: make(room, runtime.GOMAXPROCS(0)),
+		browser: share.NewRoom(o.Renderers, 0), reading: make(room, runtime.GOMAXPROCS(0)),
 		kept: kept[*Result]{most: o.Keep, all: make(map[string]*keptResult[*Result])},
 		maps: kept[*Map]{most: o.Keep, all: make(map[string]*keptResult[*Map])},
 	}
-	s.mapping.left.Store(int64(o.MaxMaps))
-	return s
 }
 
 // target reads the URL of a caller.

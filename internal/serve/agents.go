@@ -13,6 +13,7 @@ func (s *Server) agents(web *fetches) http.Handler {
 	tools := mcp.New(mcp.Options{
 		Pages: func(c mcp.Client) mcp.Pages { return agent{web, s.o.Tokens, c.Name} },
 		Jobs:  s.o.Crawls.Dir(),
+		Looks: s.reading,
 		Crawls: mcp.NewCrawls(s.o.Crawls, func(c mcp.Client, asked map[string][]string) (map[string][]string, error) {
 			return s.o.Plan(asked, s.o.Tokens.LimitsOf(c.Name))
 		}),

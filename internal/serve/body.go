@@ -6,46 +6,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 )
-
-// semaphore bounds the requests that are served at once, and even more those of one token, so that
-// its holder keeps nobody out, however slow he is.
-type semaphore struct {
-	all  chan struct{}
-	most int // of one token
-
-	mu  sync.Mutex
-	own map[string]chan struct{} // has a value for each that goes on, by the name of its token
-}
-
-func newSemaphore(all, own int) *semaphore {
-	return &semaphore{all: make(chan struct{}, all), most: own, own: make(map[string]chan struct{})}
-}
-
-// enter waits for a place. Error: that of ctx.
-func (s *semaphore) enter(ctx context.Context, name string) (leave func(), err error) {
-	s.mu.Lock()
-	own := s.own[name]
-	if own == nil {
-		own = make(chan struct{}, s.most)
-		s.own[name] = own
-	}
-	s.mu.Unlock()
-	select {
-	case own <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	select {
-	case s.all <- struct{}{}:
-		return func() { <-s.all; <-own }, nil
-	case <-ctx.Done():
-		<-own
-		return nil, ctx.Err()
-	}
-}
 
 // A body is long if it takes much memory to read it: for each value in it, hundreds of bytes.
 const (
@@ -66,7 +28,7 @@ type refusal struct {
 
 // body reads the body of a request, so that no slow sender holds anything but his connection, and
 // returns the request with it. The caller calls leave behind the request.
-func (s *Server) body(w http.ResponseWriter, r *http.Request, name string) (with *http.Request, leave func(), no *refusal) {
+func (s *Server) body(w http.ResponseWriter, r *http.Request) (with *http.Request, leave func(), no *refusal) {
 	leave = func() {}
 	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return r, leave, nil
@@ -79,7 +41,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, name string) (with
 	if err == nil && (len(text) > shortBody || n > shortValues) {
 		ctx, cancel := context.WithTimeout(r.Context(), longWaits)
 		defer cancel()
-		if leave, err = s.long.enter(ctx, name); err != nil {
+		if leave, err = s.bodies.Enter(ctx); err != nil {
 			return nil, nil, &refusal{http.StatusServiceUnavailable, "too many long requests at once, try again later"}
 		}
 		var rest []byte

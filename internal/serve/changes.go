@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/crawls"
 	"github.com/weftcrawl/weft/internal/regular"
+	"github.com/weftcrawl/weft/internal/share"
 )
 
 // Reporter writes the changes of a visit, by their file, in formats for people.
@@ -30,9 +31,9 @@ type Reporter struct {
 
 // changes are the resources of what has changed from visit to visit.
 type changes struct {
-	folder *crawls.Folder
-	report Reporter
-	wait   func(context.Context) (leave func(), err error) // of those that read: see brought
+	folder  *crawls.Folder
+	report  Reporter
+	reading *share.Room
 }
 
 func (s *changes) register(rs routes) {
@@ -46,7 +47,12 @@ type Compared struct {
 	Changes []crawls.Changes `json:"changes" doc:"the changes of each visit since the one before, of visits whose changes are kept"`
 }
 
-func (s *changes) list(_ context.Context, in *Named) (*answer[Compared], error) {
+func (s *changes) list(ctx context.Context, in *Named) (*answer[Compared], error) {
+	leave, err := s.reading.Enter(ctx)
+	if err != nil {
+		return nil, problem(err)
+	}
+	defer leave()
 	all, err := s.folder.ListChanges(in.ID)
 	return &answer[Compared]{Compared{append([]crawls.Changes{}, all...)}}, problem(err)
 }
@@ -87,7 +93,7 @@ func (s *changes) visit(w http.ResponseWriter, r *http.Request, c crawls.Crawl) 
 		http.ServeContent(w, r, "", info.ModTime(), file)
 		return
 	}
-	leave, err := s.wait(r.Context())
+	leave, err := s.reading.Enter(r.Context())
 	if err != nil {
 		refuse(w, problem(err))
 		return
@@ -138,13 +144,28 @@ const (
 
 // feed gives the changes of the last visits as a feed.
 func (s *changes) feed(w http.ResponseWriter, r *http.Request, c crawls.Crawl) {
-	all, err := s.folder.ListChanges(c.Name)
+	text, updated, err := s.atom(r.Context(), &c)
 	if err != nil {
 		refuse(w, problem(err))
 		return
 	}
+	w.Header().Set("Content-Type", "application/atom+xml; charset=utf-8")
+	http.ServeContent(w, r, "", updated, bytes.NewReader(text))
+}
+
+// atom is the text of a feed, and the time of its last entry.
+func (s *changes) atom(ctx context.Context, c *crawls.Crawl) (text []byte, updated time.Time, err error) {
+	leave, err := s.reading.Enter(ctx)
+	if err != nil {
+		return nil, updated, err
+	}
+	defer leave()
+	all, err := s.folder.ListChanges(c.Name)
+	if err != nil {
+		return nil, updated, err
+	}
 	path := "/v1/crawls/" + url.PathEscape(c.Name) + "/changes"
-	updated := c.Created
+	updated = c.Created
 	out := atom{Title: "Changes of " + weft.WithoutSecrets(c.First), ID: urn(c, 0), Author: "Weft", Links: []link{{"self", "application/atom+xml", path + ".atom"}}}
 	for _, of := range slices.Backward(all) {
 		if !of.Differ() || len(out.Entries) == mostEntries {
@@ -159,17 +180,14 @@ func (s *changes) feed(w http.ResponseWriter, r *http.Request, c crawls.Crawl) {
 		}
 	}
 	out.Updated = updated.UTC().Format(time.RFC3339)
-	text, err := xml.MarshalIndent(out, "", " ")
-	if err != nil {
-		refuse(w, problem(err))
-		return
+	if text, err = xml.MarshalIndent(out, "", " "); err == nil {
+		err = share.Hold(ctx, inMemory*len(text))
 	}
-	w.Header().Set("Content-Type", "application/atom+xml; charset=utf-8")
-	http.ServeContent(w, r, "", updated, bytes.NewReader(append([]byte(xml.Header), text...)))
+	return append([]byte(xml.Header), text...), updated, err
 }
 
 // urn is the identity of a feed or of an entry, for good and wherever the server is.
-func urn(c crawls.Crawl, visit int) string {
+func urn(c *crawls.Crawl, visit int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", c.Name, c.Created.UnixNano(), visit))
 	sum[6], sum[8] = sum[6]&0xf|0x80, sum[8]&0x3f|0x80 // RFC 9562, version 8
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])

@@ -28,10 +28,10 @@ func (h house) Start(ctx context.Context, urls []string, options map[string]any,
 }
 
 func (h house) Enter(ctx context.Context, id string) (dir string, leave func(), err error) {
-	dir, leave, err = h.brought.enter(ctx, id)
-	return dir, leave, problem(err)
+	leave, err = h.brought.reading.Enter(ctx)
+	return h.brought.folder.Job(id), leave, problem(err)
 }
 
-func (h house) Status(c crawls.Crawl) (*weft.Status, error) {
-	return h.pages.page(c.Name).Status(c.Ended)
+func (h house) Status(ctx context.Context, c crawls.Crawl) (*weft.Status, error) {
+	return h.pages.page(c.Name).Status(ctx, c.Ended)
 }

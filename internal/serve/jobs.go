@@ -21,6 +21,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/crawls"
+	"github.com/weftcrawl/weft/internal/share"
 	"github.com/weftcrawl/weft/internal/webhook"
 )
 
@@ -39,9 +40,10 @@ type Setting struct {
 
 // jobs are the resources of crawls.
 type jobs struct {
-	folder *crawls.Folder
-	pages  *pages
-	plan   Planner
+	folder  *crawls.Folder
+	pages   *pages
+	plan    Planner
+	reading *share.Room
 }
 
 // Ask is a crawl that a request asks for.
@@ -293,7 +295,7 @@ func (s *jobs) get(ctx context.Context, in *struct {
 		return nil, problem(err)
 	}
 	out := stable[Crawl]{Body: s.crawl(ctx, &c)}
-	if status, err := s.pages.page(in.ID).Status(c.Ended); err == nil {
+	if status, err := s.pages.page(in.ID).Status(ctx, c.Ended); err == nil {
 		out.Body.Status = status
 	}
 	out.ETag = tagOf(out.Body)
@@ -389,7 +391,7 @@ func (s *jobs) order(ctx context.Context, in *struct {
 	Named
 	Body Order
 }) (*answer[Lines], error) {
-	c, err := find(ctx, s.folder, in.ID)
+	c, err := s.folder.Get(in.ID)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -400,16 +402,29 @@ func (s *jobs) order(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, huma.Error422UnprocessableEntity(err.Error())
 	}
-	job, err := weft.OpenJob(ctx, s.folder.Job(in.ID))
+	var lines []string
+	err = s.inJob(ctx, in.ID, func(job *weft.Job) (err error) {
+		lines, err = job.Do(ctx, order)
+		return err
+	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, problem(weft.ErrNotRunning)
+		err = weft.ErrNotRunning
 	}
-	if err != nil {
-		return nil, problem(err)
-	}
-	defer job.Close()
-	lines, err := job.Do(ctx, order)
 	return &answer[Lines]{Lines{lines}}, problem(err)
+}
+
+// inJob opens the job of a crawl, when others that read leave room.
+func (s *jobs) inJob(ctx context.Context, name string, look func(*weft.Job) error) error {
+	leave, err := s.reading.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	job, err := weft.OpenJob(ctx, s.folder.Job(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(look(job), job.Close())
 }
 
 // describe describes the options of a crawl as the command has them.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft/internal/crawls"
 	"github.com/weftcrawl/weft/internal/live"
+	"github.com/weftcrawl/weft/internal/share"
 )
 
 //go:embed page
@@ -27,7 +28,8 @@ func own(name string) http.HandlerFunc {
 type pages struct {
 	folder  *crawls.Folder
 	tokens  *Tokens
-	viewers chan struct{} // has a value for each
+	reading *share.Room
+	viewers *share.Stock
 
 	mu  sync.Mutex
 	all map[string]*live.Server
@@ -36,8 +38,8 @@ type pages struct {
 // mostViewers bounds the viewers of all crawls together: each holds a connection.
 const mostViewers = 1000
 
-func newPages(f *crawls.Folder, t *Tokens) *pages {
-	return &pages{folder: f, tokens: t, viewers: make(chan struct{}, mostViewers), all: make(map[string]*live.Server)}
+func newPages(f *crawls.Folder, t *Tokens, reading *share.Room) *pages {
+	return &pages{folder: f, tokens: t, reading: reading, viewers: share.NewStock(mostViewers, 0), all: make(map[string]*live.Server)}
 }
 
 // mostPages bounds the pages that are kept: each is made again in no time.
@@ -51,7 +53,7 @@ func (p *pages) page(name string) *live.Server {
 		if len(p.all) == mostPages {
 			clear(p.all) // whoever looks at one keeps it
 		}
-		p.all[name] = live.New(p.folder.Job(name), filepath.Base(p.folder.Job(name)))
+		p.all[name] = live.NewIn(p.reading, p.folder.Job(name), filepath.Base(p.folder.Job(name)))
 	}
 	return p.all[name]
 }
@@ -72,17 +74,16 @@ func (p *pages) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.PathValue("path") == live.Looks {
-		select {
-		case p.viewers <- struct{}{}:
-			defer func() { <-p.viewers }()
-			ctx, cancel := context.WithCancel(r.Context())
-			defer cancel()
-			go p.watch(ctx, cancel, &c)
-			r = r.WithContext(ctx)
-		default:
-			fail(w, http.StatusServiceUnavailable, "too many others are looking already")
+		leave, err := p.viewers.Take(r.Context(), 1)
+		if err != nil {
+			fail(w, http.StatusServiceUnavailable, "too many are looking already")
 			return
 		}
+		defer leave()
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		go p.watch(ctx, cancel, &c)
+		r = r.WithContext(ctx)
 	}
 	ctx := live.Allowing(r.Context(), func(words []string) error { return who(r.Context()).allow(&c, words) })
 	p.page(name).Answer(w, r.WithContext(ctx), r.PathValue("path"))

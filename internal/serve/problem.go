@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/crawls"
 	"github.com/weftcrawl/weft/internal/scrape"
+	"github.com/weftcrawl/weft/internal/share"
 )
 
 // Problem is an error in the form of RFC 9457.
@@ -64,7 +65,9 @@ func problem(err error) error {
 		return huma.Error409Conflict(err.Error())
 	case errors.Is(err, syscall.ENOSPC):
 		return huma.NewError(http.StatusInsufficientStorage, "the disk of the folder is full")
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, share.ErrFull):
+		return huma.Error429TooManyRequests(err.Error())
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return huma.Error503ServiceUnavailable("it takes too long: try again in a moment")
 	}
 	return huma.Error500InternalServerError(err.Error())

@@ -21,6 +21,7 @@ import (
 	"github.com/weftcrawl/weft/export"
 	"github.com/weftcrawl/weft/internal/crawls"
 	"github.com/weftcrawl/weft/internal/regular"
+	"github.com/weftcrawl/weft/internal/share"
 	"github.com/weftcrawl/weft/internal/where"
 	"github.com/weftcrawl/weft/read"
 	"github.com/weftcrawl/weft/record"
@@ -29,16 +30,9 @@ import (
 )
 
 // brought are the resources of what crawls have brought.
-type brought struct {
-	*jobs
-	reading *semaphore
-}
+type brought struct{ *jobs }
 
-const (
-	mostReading    = 8
-	mostOwnReading = 4
-	lookFor        = time.Second // that long a request looks for entries of a list
-)
+const lookFor = time.Second // that long a request looks for entries of a list
 
 func (s *brought) register(rs routes) {
 	add(rs, route{"list-pages", http.MethodGet, "/v1/crawls/{id}/pages", "List the records of a crawl, in the order of fetching", Read, 0}, s.pagesOf)
@@ -50,37 +44,6 @@ func (s *brought) register(rs routes) {
 	add(rs, route{"list-files", http.MethodGet, "/v1/crawls/{id}/files", "List the files of a crawl: records, links, items, archives", Read, 0}, s.files)
 	rs.ofCrawl("GET /v1/crawls/{id}/files/{name...}", s.file)
 	rs.ofCrawl("GET /v1/crawls/{id}/export", s.export)
-}
-
-// enter waits for others that read, and finds the job of a crawl.
-func (s *brought) enter(ctx context.Context, name string) (dir string, leave func(), err error) {
-	if _, err := find(ctx, s.folder, name); err != nil {
-		return "", nil, err
-	}
-	leave, err = s.wait(ctx)
-	return s.folder.Job(name), leave, err
-}
-
-// wait waits for others that read.
-func (s *brought) wait(ctx context.Context) (leave func(), err error) {
-	if leave, err = s.reading.enter(ctx, who(ctx).Name); err != nil {
-		return nil, context.DeadlineExceeded
-	}
-	return leave, nil
-}
-
-// inJob opens the job of a crawl.
-func (s *brought) inJob(ctx context.Context, name string, look func(*weft.Job) error) error {
-	dir, leave, err := s.enter(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	job, err := weft.OpenJob(ctx, dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(look(job), job.Close())
 }
 
 // tag names the state of what a crawl that has ended has brought: it is the same until the crawl
@@ -128,11 +91,12 @@ func (s *brought) pagesOf(ctx context.Context, in *struct {
 	if err = cmp.Or(err, unless(&in.Params, tag)); err != nil {
 		return nil, problem(err)
 	}
-	dir, leave, err := s.enter(ctx, in.ID)
+	leave, err := s.reading.Enter(ctx)
 	if err != nil {
 		return nil, problem(err)
 	}
 	defer leave()
+	dir := s.folder.Job(in.ID)
 	bodies, err := results.OpenBodies(dir)
 	if err != nil && in.Format != "" {
 		return nil, problem(err)
@@ -141,16 +105,19 @@ func (s *brought) pagesOf(ctx context.Context, in *struct {
 		defer bodies.Close()
 	}
 	out := Pages{Pages: []Page{}}
-	size, lacks := 0, false
+	size, lacks, full := 0, false, error(nil)
 	out.Next, out.More, err = crawls.Records(dir, in.After, func(r *record.Record, bytes int) bool {
 		p := Page{Record: *r}
 		if in.Format != "" && r.ErrorKind == "" && record.IsHTML(r.ContentType) {
 			lacks = !p.fill(bodies, in.Format == "text", in.Whole) || lacks
 		}
 		out.Pages = append(out.Pages, p)
-		size += bytes + len(p.Markdown) + len(p.Text)
-		return len(out.Pages) < in.Limit && size < mostText && ctx.Err() == nil
+		bytes += len(p.Markdown) + len(p.Text)
+		size += bytes
+		full = share.Hold(ctx, inMemory*bytes)
+		return full == nil && len(out.Pages) < in.Limit && size < mostText && ctx.Err() == nil
 	})
+	err = cmp.Or(full, err)
 	if lacks && err == nil && !keepsBodies(dir) {
 		err = wrong{fmt.Errorf("format %s: the crawl keeps no bodies, expected one with the option bodies, warc or markdown", in.Format)}
 	}
@@ -275,10 +242,11 @@ func (s *brought) check(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, problem(err)
 	}
-	dir, leave, err := s.enter(ctx, in.ID)
+	leave, err := s.reading.Enter(ctx)
 	if err != nil {
 		return nil, problem(err)
 	}
+	dir := s.folder.Job(in.ID)
 	report, err := check.Job(ctx, dir, o)
 	if err != nil {
 		leave()

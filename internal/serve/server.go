@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -9,7 +8,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,6 +18,7 @@ import (
 	"github.com/weftcrawl/weft/internal/loopback"
 	"github.com/weftcrawl/weft/internal/metrics"
 	"github.com/weftcrawl/weft/internal/scrape"
+	"github.com/weftcrawl/weft/internal/share"
 	"github.com/weftcrawl/weft/internal/view"
 	"github.com/weftcrawl/weft/record"
 )
@@ -46,17 +45,23 @@ type Server struct {
 	pages  *pages
 	people *sessions
 	series *metrics.Server
-	long   *semaphore // of requests with a long body
 	takes  times
 
-	mu   sync.Mutex
-	busy map[string]int // requests by the name of their token
+	requests *share.Stock // at once
+	bodies   *share.Room  // of requests with a long body
+	reading  *share.Room  // of those that read jobs
+	answers  *share.Stock // bytes of answers in memory
 }
 
 // New returns a server.
 func New(o Options) *Server {
-	s := &Server{o: o, mux: http.NewServeMux(), guard: http.NewCrossOriginProtection(), pages: newPages(o.Crawls, o.Tokens), people: &sessions{tokens: o.Tokens, all: make(map[string]session)},
-		long: newSemaphore(mostLong, mostOwnLong), takes: times{requestTakes, writeTakes}, busy: make(map[string]int)}
+	s := &Server{
+		o: o, mux: http.NewServeMux(), guard: http.NewCrossOriginProtection(), people: &sessions{tokens: o.Tokens, all: make(map[string]session)},
+		takes:    times{requestTakes, writeTakes},
+		requests: share.NewStock(mostConnections, mostRequests), bodies: share.NewRoom(mostLong, mostOwnLong),
+		reading: share.NewRoom(mostReading, mostOwnReading), answers: share.NewStock(mostAnswers, 0),
+	}
+	s.pages = newPages(o.Crawls, o.Tokens, s.reading)
 	began := time.Now()
 	s.series = metrics.NewOwn(s.figures, func() weft.Figures {
 		return weft.Figures{Figures: record.Figures{Started: began, Process: view.Process()}}
@@ -65,6 +70,9 @@ func New(o Options) *Server {
 	return s
 }
 
+// Answers is the memory of answers: there may be others that wait for their readers.
+func (s *Server) Answers() *share.Stock { return s.answers }
+
 // times bound requests.
 type times struct{ request, write time.Duration }
 
@@ -72,123 +80,75 @@ const (
 	requestTakes = 10 * time.Minute // at most, its body included, until somebody reads the answer
 	writeTakes   = 30 * time.Second // that long he may take to read a part of it
 	mostBody     = 4 << 20          // bytes of a request
+	mostAnswers  = 256 << 20        // bytes of answers in memory
+
+	// mostRequests bounds the requests of one token at once, far below the connections that there
+	// may be, so that nobody who has one keeps others out.
+	mostRequests = mostConnections / 4
+
+	mostReading    = 8 // requests that read jobs
+	mostOwnReading = 4 // of one token
 )
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := s.patient(w, r)
+	s.serve(p, r)
+	p.end()
+}
+
+func (s *Server) serve(w *patient, r *http.Request) {
 	for name, value := range map[string]string{
 		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
 		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Cross-Origin-Resource-Policy": "same-origin",
 	} {
 		w.Header().Set(name, value)
 	}
-	conn := http.NewResponseController(w)
 	// A recorder of a test has none. The end of the time for reading ends the request, too.
-	_ = conn.SetReadDeadline(time.Now().Add(s.takes.request))
-	fail := fail
-	if strings.HasPrefix(r.URL.Path, "/v2/") {
-		fail = firecrawl.Refuse
-	}
+	_ = w.conn.SetReadDeadline(time.Now().Add(s.takes.request))
 	if !s.isHost(r.Host) {
-		fail(w, http.StatusMisdirectedRequest, "this server has no such name: weft serve --host adds one")
+		w.fail(w, http.StatusMisdirectedRequest, "this server has no such name: weft serve --host adds one")
 		return
 	}
 	if err := s.guard.Check(r); err != nil {
-		fail(w, http.StatusForbidden, "a page of another origin may not use this server")
+		w.fail(w, http.StatusForbidden, "a page of another origin may not use this server")
 		return
 	}
 	who, err := asking(r, s.o.Tokens, s.people)
 	switch {
 	case err != nil:
-		fail(w, http.StatusInternalServerError, "the tokens cannot be read")
+		w.fail(w, http.StatusInternalServerError, "the tokens cannot be read")
 		return
 	case who == nil && isPage(r):
 		http.Redirect(w, r, "/", http.StatusSeeOther) // where a person signs in
 		return
 	case who == nil && !isOpen(r):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="weft"`)
-		fail(w, http.StatusUnauthorized, lacking(r))
+		w.fail(w, http.StatusUnauthorized, lacking(r))
 		return
-	}
-	r = r.WithContext(context.WithValue(r.Context(), asks{}, who))
-	if who == nil {
-		s.mux.ServeHTTP(s.patient(w, conn), r)
+	case who == nil:
+		s.mux.ServeHTTP(w, r)
 		return
 	}
 	busy(r.Context())
-	if !s.begin(who.Name) {
-		fail(w, http.StatusTooManyRequests, "too many requests of one token at once")
+	ctx := share.As(context.WithValue(r.Context(), asks{}, who), who.Name)
+	end, err := s.requests.Take(ctx, 1)
+	if err != nil {
+		w.fail(w, http.StatusTooManyRequests, "too many requests of one token at once")
 		return
 	}
-	defer s.end(who.Name)
-	with, leave, no := s.body(w, r, who.Name)
+	defer end()
+	ctx, give := s.answers.Open(ctx)
+	defer give()
+	w.ctx = ctx
+	with, leave, no := s.body(w.ResponseWriter, r.WithContext(ctx))
 	if no != nil {
-		fail(w, no.status, no.detail)
+		w.fail(w, no.status, no.detail)
 		return
 	}
 	defer leave()
-	s.mux.ServeHTTP(s.patient(w, conn), with)
+	s.mux.ServeHTTP(w, with)
 }
-
-// mostRequests bounds the requests of one token at once, far below the connections that there may
-// be, so that nobody who has one keeps others out.
-const mostRequests = mostConnections / 4
-
-func (s *Server) begin(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.busy[name] == mostRequests {
-		return false
-	}
-	s.busy[name]++
-	return true
-}
-
-func (s *Server) end(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.busy[name]--; s.busy[name] == 0 {
-		delete(s.busy, name)
-	}
-}
-
-// patient writes for as long as somebody reads.
-type patient struct {
-	http.ResponseWriter
-	conn  *http.ResponseController
-	takes times
-
-	dir    []byte // the folder of crawls, which nobody is told
-	failed bool   // the answer is an error
-}
-
-func (s *Server) patient(w http.ResponseWriter, conn *http.ResponseController) *patient {
-	return &patient{ResponseWriter: w, conn: conn, takes: s.takes, dir: []byte(s.o.Crawls.Dir() + "/")}
-}
-
-// WriteHeader begins an answer.
-func (p *patient) WriteHeader(status int) {
-	p.failed = status >= 400
-	p.ResponseWriter.WriteHeader(status)
-}
-
-// Write writes a part of an answer.
-func (p *patient) Write(b []byte) (int, error) {
-	now := time.Now()
-	// A recorder of a test has none.
-	_, _ = p.conn.SetWriteDeadline(now.Add(p.takes.write)), p.conn.SetReadDeadline(now.Add(p.takes.request))
-	if p.failed && bytes.Contains(b, p.dir) {
-		_, err := p.ResponseWriter.Write(bytes.ReplaceAll(b, p.dir, nil))
-		return len(b), err
-	}
-	return p.ResponseWriter.Write(b)
-}
-
-// Flush sends what was written.
-func (p *patient) Flush() { _ = p.conn.Flush() } // whoever asked may have left
-
-// Unwrap lets a ResponseController set other times.
-func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // isOpen reports whether a request needs no token: it is of the document that describes the API, of
 // whether the server lives, or of the page where a person gives his token.
@@ -298,12 +258,12 @@ func (s *Server) register() {
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
 	config.Security = []map[string][]string{{"token": {}}}
 	api := humago.New(s.mux, config)
-	jobs := &jobs{folder: s.o.Crawls, pages: s.pages, plan: s.o.Plan}
+	jobs := &jobs{folder: s.o.Crawls, pages: s.pages, plan: s.o.Plan, reading: s.reading}
 	rs := routes{api, s.mux, s.o.Crawls}
 	jobs.register(rs)
-	brought := &brought{jobs: jobs, reading: newSemaphore(mostReading, mostOwnReading)}
+	brought := &brought{jobs}
 	brought.register(rs)
-	changes := &changes{folder: s.o.Crawls, report: s.o.Report, wait: brought.wait}
+	changes := &changes{folder: s.o.Crawls, report: s.o.Report, reading: s.reading}
 	changes.register(rs)
 	s.mux.HandleFunc("/crawls/{id}/{path...}", s.pages.serve)
 	web := newFetches(s.o.Scraper)

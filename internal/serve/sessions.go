@@ -25,7 +25,7 @@ type session struct {
 const (
 	cookie       = "weft-session"
 	sessionLasts = 12 * time.Hour
-	mostSessions = 1000
+	mostSessions = 20      // of a token: one more ends the oldest
 	mostSession  = 4 << 10 // bytes of a request for one, which anybody may send
 )
 
@@ -65,20 +65,34 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request) {
 	}
 	id := rand.Text()
 	now := time.Now()
-	s.mu.Lock()
-	for key, one := range s.all {
-		if len(s.all) >= mostSessions || now.After(one.until) {
-			delete(s.all, key)
-		}
-	}
-	s.all[hashOf(id)] = session{hash, now.Add(sessionLasts)}
-	s.mu.Unlock()
+	s.add(hashOf(id), session{hash, now.Add(sessionLasts)}, now)
 	// A server in front that has TLS says so; who says so without one loses the cookie alone.
 	secure := r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 	http.SetCookie(w, &http.Cookie{
 		Name: cookie, Value: id, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode, MaxAge: int(sessionLasts.Seconds()),
 	})
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// add adds a session, and ends those whose time is over.
+func (s *sessions) add(key string, one session, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own, oldest := 0, key
+	s.all[key] = one
+	for key, other := range s.all {
+		switch {
+		case now.After(other.until):
+			delete(s.all, key)
+		case other.hash == one.hash:
+			if own++; other.until.Before(s.all[oldest].until) {
+				oldest = key
+			}
+		}
+	}
+	if own > mostSessions {
+		delete(s.all, oldest)
+	}
 }
 
 // end ends the session of a request.

@@ -23,6 +23,7 @@ import (
 	"github.com/weftcrawl/weft/httpclient"
 	"github.com/weftcrawl/weft/internal/crawls"
 	"github.com/weftcrawl/weft/internal/regular"
+	"github.com/weftcrawl/weft/internal/share"
 	"github.com/weftcrawl/weft/record"
 )
 
@@ -121,6 +122,7 @@ type Options struct {
 	Every time.Duration   // between two looks for new records; 0: 1 s
 	Most  time.Duration   // time for which a delivery is tried; 0: 24 h
 	Warn  func(err error) // takes what is given up
+	Held  *share.Stock    // of bytes, in which deliveries are; nil: there is room for any
 }
 
 const (
@@ -128,6 +130,8 @@ const (
 	mostFile  = 64 << 10
 	mostPages = 100     // records, or changes, of a delivery
 	mostBytes = 1 << 20 // of a delivery
+
+	mostMaking = 2 // bodies that are made at once
 
 	turnTakes = 5 * time.Second // that long one crawl has its place while others wait
 )
@@ -166,6 +170,7 @@ type runner struct {
 	folder *crawls.Folder
 	wake   chan struct{} // has a value when there may be a place for a crawl that waits
 	all    sync.WaitGroup
+	making *share.Room // of bodies: each takes memory many times its own
 
 	mu      sync.Mutex
 	places  places
@@ -178,7 +183,7 @@ type runner struct {
 }
 
 func newRunner(f *crawls.Folder, o Options) *runner {
-	return &runner{Options: o, folder: f, wake: make(chan struct{}, 1), places: newPlaces(), to: make(map[string]endpoint), last: make(map[string]time.Time), running: make(map[string]bool), done: make(map[string]end), late: make(map[string]again)}
+	return &runner{Options: o, folder: f, wake: make(chan struct{}, 1), making: share.NewRoom(mostMaking, 0), places: newPlaces(), to: make(map[string]endpoint), last: make(map[string]time.Time), running: make(map[string]bool), done: make(map[string]end), late: make(map[string]again)}
 }
 
 // again is the next try of a delivery.
@@ -347,12 +352,10 @@ func (r *runner) deliver(ctx context.Context, name string) error {
 			}
 			return nil
 		}
-		tried := time.Now()
 		sent, err := r.try(ctx, &form, &Delivery{Hook: &s.Hook, ID: s.id(e, &next), Crawl: &c, Event: e})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r.note(name, err == nil && time.Since(tried) < promptWithin)
 		if err != nil {
 			if err = r.later(name, err); err == nil {
 				return nil
@@ -542,9 +545,29 @@ func (s state) changed(c *crawls.Crawl, f *crawls.Folder) (*Event, state, error)
 	return nil, s, nil
 }
 
+// body makes the body of a delivery.
+func (r *runner) body(ctx context.Context, form *Form, d *Delivery) ([]byte, error) {
+	leave, err := r.making.Enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	body, err := form.Body(ctx, d)
+	if err == nil {
+		err = share.Hold(ctx, len(body))
+	}
+	return body, err
+}
+
 // try makes one request. It reports whether there was one to make. The body is in memory no longer.
 func (r *runner) try(ctx context.Context, form *Form, d *Delivery) (sent bool, err error) {
-	body, err := form.Body(ctx, d)
+	ctx = share.As(ctx, d.Crawl.By)
+	if r.Held != nil {
+		var give func()
+		ctx, give = r.Held.Open(ctx)
+		defer give()
+	}
+	body, err := r.body(ctx, form, d)
 	if body == nil || err != nil {
 		return false, err
 	}
@@ -556,7 +579,11 @@ func (r *runner) try(ctx context.Context, form *Form, d *Delivery) (sent bool, e
 	if err := form.Sign(&o.HTTP, d, body); err != nil {
 		return false, err
 	}
-	return true, post(ctx, d.Hook.URL, o)
+	tried := time.Now()
+	if err = post(ctx, d.Hook.URL, o); ctx.Err() == nil {
+		r.note(d.Crawl.Name, err == nil && time.Since(tried) < promptWithin)
+	}
+	return true, err
 }
 
 // post makes the request of a delivery.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/crawls"
+	"github.com/weftcrawl/weft/internal/share"
 )
 
 // receiver takes deliveries in. Refuse says the status of one; 0: it is taken in.
@@ -90,7 +91,7 @@ func (r *receiver) takes(t *testing.T, n int) {
 	}
 }
 
-func delivery(h *Hook) *Delivery { return &Delivery{Event: &Event{}, Hook: h, ID: "1"} }
+func delivery(h *Hook) *Delivery { return &Delivery{Event: &Event{}, Hook: h, ID: "1", Crawl: &crawls.Crawl{}} }
 
 var key = []byte("0123456789abcdef")
 
@@ -168,6 +169,34 @@ func TestOrder(t *testing.T) {
 	}
 	if info, err := os.Stat(f.Hook(c.Name)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// TestHeld: a delivery that there is no room for is tried again, and gives its room back.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, key, func(int) int { return 0 })
+	f, err := crawls.Open(t.TempDir(), crawls.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c := asked(t, f, Hook{URL: r.URL, Events: []string{EventStarted}})
+	held := share.NewStock(1000, 0)
+	by := newRunner(f, Options{HTTP: weft.HTTP{AllowPrivate: true}, Held: held, First: time.Millisecond, Most: time.Minute})
+	give, err := held.Take(t.Context(), 999)
+	if err == nil {
+		err = by.deliver(t.Context(), c.Name)
+	}
+	if got := r.types(); err != nil || got != "" || by.late[c.Name].pause == 0 {
+		t.Fatalf("%s, %v", got, err)
+	}
+	give()
+	if err := by.deliver(t.Context(), c.Name); err != nil || r.types() != "crawl.started  0" {
+		t.Errorf("%s, %v", r.types(), err)
+	}
+	if _, err := held.Take(t.Context(), 1000); err != nil {
+		t.Error("a delivery keeps its room")
 	}
 }
 
