@@ -91,7 +91,9 @@ func (r *receiver) takes(t *testing.T, n int) {
 	}
 }
 
-func delivery(h *Hook) *Delivery { return &Delivery{Event: &Event{}, Hook: h, ID: "1", Crawl: &crawls.Crawl{}} }
+func delivery(h *Hook) *Delivery {
+	return &Delivery{Event: &Event{}, Hook: h, ID: "1", Crawl: &crawls.Crawl{}}
+}
 
 var key = []byte("0123456789abcdef")
 
