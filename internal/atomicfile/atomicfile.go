@@ -22,9 +22,9 @@ import (
 // a link or a pipe included. It has the mode perm, less the umask. If Replace fails, nothing
 // changes.
 //
-// The writer is buffered, and a method Name of it returns the name that the file has until it is
-// whole. Replace returns an error of write as it is, and any other as an [fs.PathError] of the
-// path.
+// The writer is buffered. Its method Name returns the name that the file has until it is whole, and
+// Chown gives the file to a user and a group. Replace returns an error of write as it is, and any
+// other as an [fs.PathError] of the path.
 func Replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
 	return replace(path, path, perm, write)
 }
@@ -185,6 +185,8 @@ type part struct {
 }
 
 func (p part) Name() string { return p.file.Name() }
+
+func (p part) Chown(uid, gid int) error { return p.file.Chown(uid, gid) }
 
 // writer writes to a file. Its errors have the path that the file is to have.
 type writer struct {

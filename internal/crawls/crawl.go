@@ -212,14 +212,17 @@ func (f files) complete(c *Crawl) error {
 	return errors.Join(os.Rename(f.path(c.Name, ".toml-new"), f.path(c.Name, ".toml")), f.sync())
 }
 
-// remove removes the files of a crawl, NAME.json last.
+// kinds are the ends of the names of a crawl's files and folders. NAME.json is removed last.
+var kinds = []string{jobFolder, changesFolder, ".toml-new", ".toml", ".hook", ".log", ".json"}
+
+// remove removes the files of a crawl.
 func (f files) remove(name string) error {
-	for _, kind := range []string{jobFolder, changesFolder, ".toml-new", ".toml", ".hook", ".log"} {
+	for _, kind := range kinds {
 		if err := os.RemoveAll(f.path(name, kind)); err != nil {
 			return err
 		}
 	}
-	return errors.Join(os.RemoveAll(f.path(name, ".json")), f.sync())
+	return f.sync()
 }
 
 // hostOf returns the host of a URL as people type it.

@@ -181,6 +181,7 @@ func (f *Folder) Add(a Ask) (Crawl, bool, error) {
 	if err != nil {
 		return Crawl{}, false, errors.Join(err, f.remove(c.Name))
 	}
+	e.then.size.bytes = int64(len(text) + len(a.Hook)) // until it is measured
 	f.all[c.Name] = e
 	f.awake()
 	return c, true, nil

@@ -6,7 +6,7 @@ import "fmt"
 type Limits struct {
 	Running int   // crawls at a time
 	Queued  int   // crawls that wait
-	Disk    int64 // bytes of the jobs and changes of all crawls
+	Disk    int64 // bytes of the files of all crawls
 }
 
 // OverLimit is the error of what leads beyond a limit of a user.

@@ -57,7 +57,7 @@ func (s *scales) measure(some []*entry, since []time.Time) {
 	f := s.folder
 	began, sizes := time.Now(), make([]int64, len(some))
 	for i, e := range some {
-		for _, kind := range []string{jobFolder, changesFolder} {
+		for _, kind := range kinds {
 			if f.life.Err() == nil {
 				sizes[i] += sizeOf(f.path(e.Name, kind))
 			}
@@ -74,7 +74,7 @@ func (s *scales) measure(some []*entry, since []time.Time) {
 	f.awake()
 }
 
-// sizeOf returns the bytes of the files in a folder. Those that go meanwhile have none.
+// sizeOf returns the bytes of a file, or of the files in a folder. Those that go meanwhile have none.
 func sizeOf(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

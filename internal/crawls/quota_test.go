@@ -88,6 +88,42 @@ func TestQuotaOfDisk(t *testing.T) {
 	over(t, add("small", "d"), false)
 }
 
+// TestQuotaOfFiles: what is asked for takes disk, too, from when it is.
+func TestQuotaOfFiles(t *testing.T) {
+	t.Parallel()
+	const most, long = 10_000, 6_000
+	dir, by := t.TempDir(), Options{Limits: func(string) Limits { return Limits{Disk: most} }, Command: shell("exit 0")}
+	f, err := Open(dir, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func() error {
+		_, _, err := f.Add(Ask{By: "a", Seeds: []string{"https://a.test/" + strings.Repeat("x", long)}, Hook: []byte("{}")})
+		return err
+	}
+	var over *OverLimit
+	if err := errors.Join(add(), add()); err != nil {
+		t.Fatal(err)
+	}
+	if err := add(); !errors.As(err, &over) || over.Has < 2*long {
+		t.Error(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = Open(dir, by); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.mu.Lock()
+	f.scales.confine(f.inOrder())
+	f.mu.Unlock()
+	f.beside.Wait()
+	if err := add(); !errors.As(err, &over) || over.Has < 2*(long+2048) { // NAME.json has the beginning of a URL
+		t.Error(err)
+	}
+}
+
 // TestQuotaOfQueue: so many crawls of a user wait, and one user has a part of all that may be.
 func TestQuotaOfQueue(t *testing.T) {
 	t.Parallel()

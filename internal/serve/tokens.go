@@ -63,11 +63,14 @@ type Limits struct {
 // Token is a token as it is kept: without its text.
 type Token struct {
 	Name    string    `json:"name"`
-	Hash    string    `json:"hash"` // SHA-256 of its text, hexadecimal
+	Hash    string    `json:"hash"` // SHA-256 of its text, hexadecimal; "": it is removed
 	Rights  []Right   `json:"rights"`
 	Limits  Limits    `json:"limits"`
 	Created time.Time `json:"created"`
 }
+
+// isRemoved reports whether nobody is let in by the token any more. Its crawls keep its limits.
+func (t *Token) isRemoved() bool { return t.Hash == "" }
 
 // May reports whether the holder has a right.
 func (t *Token) May(r Right) bool { return slices.Contains(t.Rights, r) }
@@ -111,8 +114,8 @@ type Tokens struct {
 
 	mu       sync.Mutex
 	required bool        // there is no operator without a token
-	seen     fs.FileInfo // the file that all is of; nil: none
-	all      []Token
+	seen     fs.FileInfo // the file that all is of; nil: it is to be read
+	all      []Token     // as last read, removed ones among them
 }
 
 // OpenTokens reads the tokens of a folder.
@@ -128,14 +131,15 @@ func (t *Tokens) path() string { return filepath.Join(t.dir, tokensFile) }
 func (t *Tokens) List() ([]Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.list()
+	all, err := t.list()
+	return slices.DeleteFunc(slices.Clone(all), func(t Token) bool { return t.isRemoved() }), err
 }
 
-// list reads the file again if it is another. t.mu is held.
+// list reads the file again if it is another. It returns removed tokens, too. t.mu is held.
 func (t *Tokens) list() ([]Token, error) {
 	info, err := os.Stat(t.path())
 	if errors.Is(err, fs.ErrNotExist) {
-		t.seen, t.all = nil, nil
+		t.seen = nil
 		return nil, nil
 	}
 	if err != nil {
@@ -153,7 +157,8 @@ func (t *Tokens) list() ([]Token, error) {
 	if err := json.NewDecoder(io.LimitReader(file, mostTokens)).Decode(&all); err != nil {
 		return nil, fmt.Errorf("%s: %w, expected the tokens that weft serve has written", t.path(), err)
 	}
-	t.seen, t.all, t.required = info, all, t.required || len(all) > 0
+	t.seen, t.all = info, all
+	t.required = t.required || slices.ContainsFunc(all, func(t Token) bool { return !t.isRemoved() })
 	return all, nil
 }
 
@@ -178,29 +183,40 @@ func (t *Tokens) Add(name string, rights []Right, l Limits) (string, error) {
 	}
 	text := prefix + strings.ToLower(rand.Text()+rand.Text()[:6])
 	return text, t.change(func(all []Token) []Token {
-		all = slices.DeleteFunc(slices.Clone(all), func(t Token) bool { return t.Name == name })
+		all = slices.DeleteFunc(all, func(t Token) bool { return t.Name == name })
 		return append(all, Token{Name: name, Hash: hashOf(text), Rights: rights, Limits: l, Created: time.Now().UTC()})
 	})
 }
 
-// Remove removes a token. It reports whether there was one.
+// Remove removes a token. It reports whether there was one. Its crawls go on, and its limits hold
+// for them.
 func (t *Tokens) Remove(name string) (had bool, err error) {
 	err = t.change(func(all []Token) []Token {
-		kept := slices.DeleteFunc(slices.Clone(all), func(t Token) bool { return t.Name == name })
-		had = len(kept) < len(all)
-		return kept
+		for i := range all {
+			if all[i].Name == name && !all[i].isRemoved() {
+				had, all[i].Hash, all[i].Rights = true, "", nil
+			}
+		}
+		return all
 	})
 	return had, err
 }
 
+// change changes the tokens, after others that do.
 func (t *Tokens) change(to func([]Token) []Token) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	unlock, err := lockFolder(t.dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	t.seen = nil // another process may have changed the file as fast as its time ticks
 	all, err := t.list()
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(append([]Token{}, to(all)...), "", "  ")
+	text, err := json.MarshalIndent(append([]Token{}, to(slices.Clone(all))...), "", "  ")
 	if err != nil {
 		return err
 	}
@@ -211,7 +227,27 @@ func (t *Tokens) change(to func([]Token) []Token) error {
 	})
 }
 
-// handOver gives a file that root writes to the owner of the folder, whose server reads it.
+// lockFolder waits for other processes that change a folder. It makes no file there: whoever owns
+// the folder may not be who locks it.
+func lockFolder(dir string) (unlock func() error, err error) {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = syscall.Flock(int(folder.Fd()), syscall.LOCK_EX)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil && !errors.Is(err, syscall.EBADF): // NFS locks only what may be written
+			return nil, errors.Join(err, folder.Close())
+		}
+		return folder.Close, nil
+	}
+}
+
+// handOver gives a file that root writes to the owner of the folder, whose server reads it. The
+// file may have another's in its place by now: it is known by its descriptor.
 func (t *Tokens) handOver(w io.Writer) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -221,11 +257,11 @@ func (t *Tokens) handOver(w io.Writer) error {
 		return err
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
-	file, named := w.(interface{ Name() string })
-	if !ok || !named || owner.Uid == 0 {
+	file, is := w.(interface{ Chown(uid, gid int) error })
+	if !ok || !is || owner.Uid == 0 {
 		return nil
 	}
-	return os.Chown(file.Name(), int(owner.Uid), int(owner.Gid))
+	return file.Chown(int(owner.Uid), int(owner.Gid))
 }
 
 func hashOf(text string) string {
@@ -261,12 +297,14 @@ func (t *Tokens) holds(by *Token, c *crawls.Crawl) bool {
 	return err == nil && now != nil && now.May(Read) && now.sees(c)
 }
 
-// LimitsOf returns the limits of the holder of a token, by its name.
+// LimitsOf returns the limits of the holder of a token, by its name, even if it is removed.
 func (t *Tokens) LimitsOf(name string) Limits {
-	all, _ := t.List() // those that cannot be read let nobody in
-	for i := range all {
-		if all[i].Name == name {
-			return all[i].Limits
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, _ = t.list() // if the file cannot be read, or is gone, those that were read last still hold
+	for i := range t.all {
+		if t.all[i].Name == name {
+			return t.all[i].Limits
 		}
 	}
 	return Limits{}
