@@ -74,7 +74,7 @@ func (s *scales) measure(some []*entry, since []time.Time) {
 	f.awake()
 }
 
-// sizeOf returns the bytes of a file, or of the files in a folder. Those that go meanwhile have none.
+// sizeOf returns the bytes of a file, or of all in a folder. Those that go meanwhile have none.
 func sizeOf(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

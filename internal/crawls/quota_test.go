@@ -119,7 +119,8 @@ func TestQuotaOfFiles(t *testing.T) {
 	f.scales.confine(f.inOrder())
 	f.mu.Unlock()
 	f.beside.Wait()
-	if err := add(); !errors.As(err, &over) || over.Has < 2*(long+2048) { // NAME.json has the beginning of a URL
+	// NAME.json has the beginning of a URL.
+	if err := add(); !errors.As(err, &over) || over.Has < 2*(long+2048) {
 		t.Error(err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft/internal/atomicfile"
 )
 
-// TestRemovedToken: a token that is removed lets nobody in, and its limits hold for its crawls, also
-// in the next process, and while the file cannot be read.
+// TestRemovedToken: a token that is removed lets nobody in, and its limits hold for its crawls, in
+// the next process, too, and while the file cannot be read.
 func TestRemovedToken(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *Tokens {
