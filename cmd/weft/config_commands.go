@@ -131,8 +131,13 @@ Exit status: 0 no mistake; 3 there is one, or no file.`,
 			if err != nil {
 				return err
 			}
+			tables := make(map[[2]string]*cobra.Command) // by profile and command, each of which sets an option once
 			for _, o := range options {
-				if err := checkValue(o); err != nil {
+				table := [2]string{o.Profile, o.Command}
+				if tables[table] == nil {
+					tables[table] = rootCommand(io.Discard)
+				}
+				if err := checkValue(tables[table], o); err != nil {
 					return c.misused(o.Line, err)
 				}
 			}
@@ -153,11 +158,11 @@ func (c *configFlags) mustRead(root *cobra.Command) ([]config.Option, error) {
 }
 
 // checkValue sets an option of commands that will not run.
-func checkValue(o config.Option) error {
+func checkValue(root *cobra.Command, o config.Option) error {
 	if o.Name == urlsKey || ofItems(o) || ofSchedule(o) {
 		return nil
 	}
-	for cmd := range below(rootCommand(io.Discard)) {
+	for cmd := range below(root) {
 		if takes(cmd, o.Name) && (o.Command == "" || o.Command == wordsOf(cmd)) {
 			if err := set(cmd.Flags().Lookup(o.Name), o); err != nil {
 				return err

@@ -4,9 +4,11 @@ import "time"
 
 // Wait is the reason why a queued crawl does not run.
 type Wait struct {
-	For   WaitReason `json:"for" enum:"crawls,token,host,crash" doc:"crawls: the server runs no more crawls at a time; token: the token may run no more at a time; host: a crawl of one of its hosts is running; crash: its process has crashed, and starts again after a pause"`
-	Crawl string     `json:"crawl,omitempty" doc:"the running crawl of one of its hosts"`
+	For   WaitReason `json:"for" enum:"crawls,token,host,crash" doc:"crawls: the server runs no more crawls at a time; token: the token may run no more at a time; host: a crawl of one of its hosts has not ended; crash: its process has crashed, and starts again after a pause"`
+	Crawl string     `json:"crawl,omitempty" doc:"the crawl of one of its hosts"`
 	Until *time.Time `json:"until,omitempty" doc:"the end of the pause after a crash"`
+
+	Paused bool `json:"paused,omitempty" doc:"that crawl is paused: until it ends, this one waits"`
 }
 
 // WaitReason is a cause that keeps a crawl queued.
@@ -32,9 +34,9 @@ func (w *Wait) String() string {
 		return "its token may run no more crawls at a time"
 	case ForHost:
 		if w.Crawl == "" {
-			return "a crawl of one of its hosts is running"
+			return "a crawl of one of its hosts is running or paused"
 		}
-		return "a crawl of one of its hosts is running: " + w.Crawl
+		return "a crawl of one of its hosts is running or paused: " + w.Crawl
 	case ForCrash:
 		return "a pause after a crash, until " + w.Until.Format(time.TimeOnly)
 	}

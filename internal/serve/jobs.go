@@ -83,12 +83,23 @@ type Crawl struct {
 // crawl is a crawl with the reason why it waits.
 func (s *jobs) crawl(ctx context.Context, c *crawls.Crawl) Crawl {
 	out := crawlOf(*c)
-	if out.Waits = s.folder.Waits(c); out.Waits != nil && out.Waits.Crawl != "" {
-		if _, err := find(ctx, s.folder, out.Waits.Crawl); err != nil {
-			out.Waits = out.Waits.Without() // it is of another
+	if w := s.folder.Waits(c); w != nil {
+		out.Waits = w.Without()
+		if _, err := find(ctx, s.folder, w.Crawl); err == nil { // else it is of another
+			out.Waits.Crawl = w.Crawl
 		}
 	}
 	return out
+}
+
+// isPaused reports whether the crawl that another waits for is paused.
+func (s *jobs) isPaused(ctx context.Context, c *crawls.Crawl) bool {
+	w := s.folder.Waits(c)
+	if w == nil || w.Crawl == "" {
+		return false
+	}
+	status, err := s.pages.page(w.Crawl).Status(ctx, time.Time{})
+	return err == nil && status.State == weft.JobPaused
 }
 
 func crawlOf(c crawls.Crawl) Crawl {
@@ -295,6 +306,9 @@ func (s *jobs) get(ctx context.Context, in *struct {
 		return nil, problem(err)
 	}
 	out := stable[Crawl]{Body: s.crawl(ctx, &c)}
+	if w := out.Body.Waits; w != nil && w.For == crawls.ForHost {
+		w.Paused = s.isPaused(ctx, &c)
+	}
 	if status, err := s.pages.page(in.ID).Status(ctx, c.Ended); err == nil {
 		out.Body.Status = status
 	}

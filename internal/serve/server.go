@@ -110,7 +110,7 @@ func (s *Server) serve(w *patient, r *http.Request) {
 		w.fail(w, http.StatusMisdirectedRequest, "this server has no such name: weft serve --host adds one")
 		return
 	}
-	if err := s.guard.Check(r); err != nil {
+	if s.isForeign(r) {
 		w.fail(w, http.StatusForbidden, "a page of another origin may not use this server")
 		return
 	}
@@ -148,6 +148,18 @@ func (s *Server) serve(w *patient, r *http.Request) {
 	}
 	defer leave()
 	s.mux.ServeHTTP(w, with)
+}
+
+// isForeign reports whether a page of another origin makes a request, be it one that changes nothing:
+// it could have the server work, and no honest page does. A link to a page of this server is none of
+// its requests.
+func (s *Server) isForeign(r *http.Request) bool {
+	if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
+		return false
+	}
+	order := r.WithContext(r.Context())
+	order.Method = http.MethodPost // as the guard lets others pass
+	return s.guard.Check(order) != nil
 }
 
 // isOpen reports whether a request needs no token: it is of the document that describes the API, of

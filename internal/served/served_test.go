@@ -170,6 +170,43 @@ func (s *server) until(id string) (c crawl) {
 	return c
 }
 
+// TestPaused: who waits for a crawl of its host is told that this is paused, and goes on once it has
+// ended.
+func TestPaused(t *testing.T) {
+	t.Parallel()
+	web, release := holding()
+	defer web.Close()
+	free := sync.OnceFunc(func() { close(release) })
+	defer free()
+	s := serve(t, t.TempDir(), "--allow-private")
+	first := s.start(map[string]any{"urls": []string{web.URL}})
+	waits := s.start(map[string]any{"urls": []string{web.URL + "/x"}})
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for began := time.Now(); !is(); {
+			if time.Since(began) > time.Minute {
+				t.Fatal(what)
+			}
+		}
+	}
+	until("not paused", func() bool {
+		status, _ := s.ask("POST", "/v1/crawls/"+first.ID+"/orders", map[string]any{"words": []string{"pause"}}, nil)
+		return status == http.StatusOK
+	})
+	until("not told", func() bool {
+		_, text := s.ask("GET", "/v1/crawls/"+waits.ID, nil, nil)
+		return strings.Contains(text, `"waits":{"for":"host","crawl":"`+first.ID+`","paused":true}`)
+	})
+	if _, text := s.ask("GET", "/v1/crawls", nil, nil); !strings.Contains(text, `"waits":{"for":"host","crawl":"`+first.ID+`"}`) {
+		t.Error(text)
+	}
+	free()
+	s.ask("POST", "/v1/crawls/"+first.ID+"/stop", nil, nil)
+	if c := s.until(waits.ID); c.State != "done" {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestCrawl: a program starts a crawl, and has all that it brings.
 func TestCrawl(t *testing.T) {
 	t.Parallel()
