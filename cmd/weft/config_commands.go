@@ -131,7 +131,8 @@ Exit status: 0 no mistake; 3 there is one, or no file.`,
 			if err != nil {
 				return err
 			}
-			tables := make(map[[2]string]*cobra.Command) // by profile and command, each of which sets an option once
+			// By profile and command: each table sets an option once.
+			tables := make(map[[2]string]*cobra.Command)
 			for _, o := range options {
 				table := [2]string{o.Profile, o.Command}
 				if tables[table] == nil {

@@ -150,15 +150,15 @@ func (s *Server) serve(w *patient, r *http.Request) {
 	s.mux.ServeHTTP(w, with)
 }
 
-// isForeign reports whether a page of another origin makes a request, be it one that changes nothing:
-// it could have the server work, and no honest page does. A link to a page of this server is none of
-// its requests.
+// isForeign reports whether a page of another origin makes a request, be it one that changes
+// nothing: it could have the server work, and no honest page does. A link that somebody follows is
+// no request of the page.
 func (s *Server) isForeign(r *http.Request) bool {
 	if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
 		return false
 	}
 	order := r.WithContext(r.Context())
-	order.Method = http.MethodPost // as the guard lets others pass
+	order.Method = http.MethodPost // the guard lets GET pass
 	return s.guard.Check(order) != nil
 }
 

@@ -170,8 +170,8 @@ func (s *server) until(id string) (c crawl) {
 	return c
 }
 
-// TestPaused: who waits for a crawl of its host is told that this is paused, and goes on once it has
-// ended.
+// TestPaused: a crawl that waits for one of its host says that this is paused, and goes on once it
+// has ended.
 func TestPaused(t *testing.T) {
 	t.Parallel()
 	web, release := holding()
