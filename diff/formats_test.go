@@ -3,6 +3,7 @@ package diff_test
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"mime"
 	"mime/quotedprintable"
@@ -19,7 +20,7 @@ import (
 
 // hostile is a report whose texts come from a site that wants to do harm.
 const hostile = `{"kind":"changed","url":"https://example.org/a\"><script>x</script>","title":"</title><script>alert(1)</script>\r\nBcc: all@example.org","old_status":200,"new_status":200,"details":[` +
-	`{"field":"text","path":"main/p","old":"one ](javascript:x) \u001b[31mred","new":"two","words":[{"op":"old","text":"<img src=x onerror=y> **one**"},{"op":"new","text":"]]> two"},{"op":"same","text":"` + "`three`" + ` &amp; <b>"}]},` +
+	`{"field":"text","path":"main/p","old":"one ](javascript:x) \u001b[31mred","new":"two","words":[{"op":"old","text":"<img src=x onerror=y> **one** \u001b[31mred"},{"op":"new","text":"]]> two"},{"op":"same","text":"` + "`three`" + ` &amp; <b>"}]},` +
 	`{"field":"link","new":"javascript:alert(1)"},{"field":"header","name":"x\r\ny","old":"<a href=//evil.example>"}]}
 {"kind":"new","url":"javascript:alert(1)","title":"[x](https://evil.example) \u202e"}
 {"kind":"gone","url":"https://example.org/b","reason":"404 Not Found"}
@@ -189,7 +190,8 @@ func TestAtom(t *testing.T) {
 // TestMail: a message has the fields that it should have, and no site adds one.
 func TestMail(t *testing.T) {
 	t.Parallel()
-	text := written(t, "mail", readReport(t, hostile), diff.Style{To: `"Ä. B." <a@example.org>, b@example.org`, Date: time.Unix(1795698000, 0)})
+	foreign := strings.ReplaceAll(hostile, `"path":"job`, `"path":"jöb`)
+	text := written(t, "mail", readReport(t, foreign), diff.Style{To: `"Ä. B." <a@example.org>, b@example.org`, Date: time.Unix(1795698000, 0)})
 	m, err := mail.ReadMessage(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +206,8 @@ func TestMail(t *testing.T) {
 		t.Errorf("to %v, %v", to, err)
 	}
 	subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
-	if err != nil || !strings.Contains(subject, "1 changed, 1 new, 1 gone") {
+	ascii := !strings.ContainsFunc(text, func(c rune) bool { return c > '~' })
+	if err != nil || !strings.Contains(subject, "jöb") || !strings.Contains(subject, "1 changed, 1 new, 1 gone") || !ascii {
 		t.Errorf("subject %q, %v", subject, err)
 	}
 	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
@@ -229,13 +232,41 @@ func TestText(t *testing.T) {
 	clean := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "\x1b", `\e`), "\u202e", "?") }
 	for _, color := range []bool{false, true} {
 		text := written(t, "text", readReport(t, hostile), diff.Style{Clean: clean, Color: color})
-		if strings.Contains(text, "\x1b[31mred") && !strings.Contains(text, `\e[31mred`) || strings.Contains(text, "\u202e") {
+		foreign := strings.Contains(text, "\x1b[31mred") || !color && strings.Contains(text, "\x1b")
+		if foreign || !strings.Contains(text, `\e[31mred`) || strings.Contains(text, "\u202e") {
 			t.Errorf("not clean:\n%q", text)
 		}
 	}
 	many := strings.Repeat(`{"kind":"gone","url":"https://example.org/b"}`+"\n", 7) + `{"kind":"summary","gone_pages":7}` + "\n"
 	if text := written(t, "text", readReport(t, many), diff.Style{Limit: 2}); strings.Count(text, "https://") != 2 || !strings.Contains(text, "… 5 more") {
 		t.Errorf("limited:\n%s", text)
+	}
+}
+
+// TestLimits: each format has as many changes as it is to have: of each kind, and in a feed of all.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	var many strings.Builder
+	for _, kind := range []string{"new", "gone"} {
+		for i := range 5010 {
+			fmt.Fprintf(&many, `{"kind":%q,"url":"https://example.org/%d"}`+"\n", kind, i)
+		}
+	}
+	many.WriteString(`{"kind":"summary","new_pages":5010,"gone_pages":5010}` + "\n")
+	r := readReport(t, many.String())
+	for format, want := range map[string]struct {
+		mark           string // of a change
+		usual, limited int    // without a limit, and with 3
+	}{
+		"json": {`"url"`, 10_020, 10_020}, "text": {"https://", 10_020, 6}, "markdown": {"<https", 10_020, 6}, "mail": {"https://", 100, 6},
+		"html": {"href=", 10_000, 6}, "atom": {"<entry>", 500, 3},
+	} {
+		for limit, n := range map[int]int{0: want.usual, 3: want.limited} {
+			text := written(t, format, r, diff.Style{Limit: limit})
+			if got := strings.Count(text, want.mark); got != n {
+				t.Errorf("%s, limit %d: %d changes, expected %d: %.300s", format, limit, got, n, text)
+			}
+		}
 	}
 }
 

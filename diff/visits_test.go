@@ -116,6 +116,29 @@ func TestFigureOfFew(t *testing.T) {
 	}
 }
 
+// TestTextOfMany: a page has moved if one new page has its text, and no other page had it.
+func TestTextOfMany(t *testing.T) {
+	t.Parallel()
+	text := "<p>" + strings.Repeat("A text of more than twenty words, which is known again wherever it stands. ", 3)
+	s := serve(t, func(w http.ResponseWriter, path string, visit int) {
+		old := path == "/one" || path == "/first" || path == "/second"
+		if old == (visit == 2) {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		if strings.HasPrefix(path, "/one") {
+			fmt.Fprint(w, "<p>Another text. ")
+		}
+		fmt.Fprint(w, text)
+	}, "/first", "/second", "/third", "/one", "/one-more")
+	job := t.TempDir()
+	s.crawl(t, job, weft.Keep{Archive: true})
+	s.crawl(t, job, weft.Keep{})
+	if _, got := s.compare(t, diff.Source{Path: job, Visit: 1}, diff.Source{Path: job}); got != "gone /first 404 Not Found\ngone /second 404 Not Found\nmoved /one /one-more same text\nnew /third was 404" {
+		t.Errorf("got %s", got)
+	}
+}
+
 // TestMoney: prices that differ on all pages are changes, though other numbers would be churn.
 func TestMoney(t *testing.T) {
 	t.Parallel()

@@ -150,6 +150,11 @@ func TestShared(t *testing.T) {
 	if most := 1 + int64(time.Since(began)/lookEvery); looks.Load() > most {
 		t.Errorf("%d looks, expected at most %d", looks.Load(), most)
 	}
+	before := looks.Load()
+	s.made = s.made.Add(-lookEvery)
+	if _, err := s.Text(); err != nil || looks.Load() != before+1 {
+		t.Errorf("a second later: %v, %d looks after %d", err, looks.Load(), before)
+	}
 }
 
 // TestServer: what is answered, and what is refused.

@@ -87,6 +87,12 @@ func TestNext(t *testing.T) {
 				if mid := table.Next(next.Add(-time.Second)); !next.After(now) || !mid.Equal(next) {
 					t.Fatalf("%s %s: %s after %s, and %s a second earlier", zone, expression, next, now, mid)
 				}
+				// Between two times, and in an hour that comes twice, too.
+				for _, late := range []time.Duration{time.Minute, 31 * time.Minute, 61 * time.Minute} {
+					if from := next.Add(late); !table.Next(from).After(from) {
+						t.Fatalf("%s %s: %s after %s", zone, expression, table.Next(from), from)
+					}
+				}
 				now = next
 				days[now.In(table.zone).Format(time.DateOnly)]++
 			}
@@ -167,6 +173,14 @@ func TestJitter(t *testing.T) {
 		t.Errorf("200 crawls in %d minutes", len(seen))
 	}
 	table := compiled(t, Rule{Every: "1h", Jitter: "1h"})
+	clear(seen)
+	for i := range 50 {
+		at := since.Add(time.Duration(i) * time.Hour)
+		seen[since.Add(table.Due(at).Sub(at))] = true
+	}
+	if len(seen) < 25 {
+		t.Errorf("50 visits of a crawl are late by %d times", len(seen))
+	}
 	visits, planned := 0, table.Next(since)
 	for now := since; now.Before(since.Add(1000 * time.Hour)); now = now.Add(time.Minute) {
 		var begins bool

@@ -2,6 +2,8 @@ package webhook
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -10,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -32,11 +35,13 @@ type receiver struct {
 func newReceiver(t *testing.T, key []byte, refuse func(n int) int) *receiver {
 	r := &receiver{more: make(chan struct{}, 1000)}
 	n := 0
-	h := Hook{Secret: secretPrefix + base64.StdEncoding.EncodeToString(key)}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, err := io.ReadAll(q.Body)
 		id, at := q.Header.Get("webhook-id"), q.Header.Get("webhook-timestamp")
-		if err != nil || q.Header.Get("webhook-signature") != h.signature(id, at, body) || q.Header.Get("Content-Type") != "application/json" {
+		mac := hmac.New(sha256.New, key)
+		mac.Write(append([]byte(id+"."+at+"."), body...))
+		signed := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)) // as Standard Webhooks says
+		if err != nil || q.Header.Get("webhook-signature") != signed || q.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%v, %v", err, q.Header)
 		}
 		r.mu.Lock()
@@ -246,7 +251,8 @@ func TestPrivate(t *testing.T) {
 // TestGivenUp: what is never taken in is given up, once; others are delivered meanwhile.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t, key, func(int) int { return 500 })
+	tries := 0
+	r := newReceiver(t, key, func(n int) int { tries = n; return 500 })
 	f, err := crawls.Open(t.TempDir(), crawls.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -260,8 +266,56 @@ func TestGivenUp(t *testing.T) {
 	if err := run.deliver(t.Context(), c.Name); err == nil || !strings.Contains(err.Error(), "status 500") {
 		t.Error(err)
 	}
-	if err := run.deliver(t.Context(), c.Name); err != nil || !run.isIdle(&c) {
-		t.Errorf("%v, idle %t", err, run.isIdle(&c))
+	// It stays so in the next process.
+	run = newRunner(f, Options{HTTP: weft.HTTP{AllowPrivate: true}, First: time.Hour, Most: time.Hour})
+	if err := run.deliver(t.Context(), c.Name); err != nil || !run.isIdle(&c) || tries != 2 {
+		t.Errorf("%v, idle %t, %d tries", err, run.isIdle(&c), tries)
+	}
+}
+
+// TestEnded: each end of a crawl is an event, once; so is each visit with changes, once it is
+// compared.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	f, err := crawls.Open(t.TempDir(), crawls.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c := asked(t, f, Hook{URL: "https://a.test/"})
+	path := f.ChangesFile(c.Name, 2)
+	if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(`{"kind":"new"}`+"\n"+`{"kind":"summary","new_pages":1}`+"\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := state{Hook: Hook{Events: []string{EventEnded, EventChanged}}}
+	next := func() string {
+		t.Helper()
+		e, after, err := s.next(&c, f, &own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s = after; e == nil {
+			return ""
+		}
+		return e.Type
+	}
+	at := time.Now()
+	for _, step := range []struct {
+		name, want string
+		change     func()
+	}{
+		{"it runs", "", func() { c.State = crawls.Running }},
+		{"it ends", EventEnded, func() { c.State, c.Ended = crawls.Done, at }},
+		{"once", "", func() {}},
+		{"it runs again", "", func() { c.State, c.Ended = crawls.Running, time.Time{} }},
+		{"it ends again", EventEnded, func() { c.State, c.Ended = crawls.Failed, at.Add(time.Hour) }},
+		{"it is compared", EventChanged, func() { c.Visits.Compared = 2 }},
+		{"which is told once", "", func() {}},
+	} {
+		step.change()
+		if got := next(); got != step.want {
+			t.Errorf("%s: %q, expected %q", step.name, got, step.want)
+		}
 	}
 }
 
@@ -276,6 +330,12 @@ func TestCheck(t *testing.T) {
 	} {
 		if err := h.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, expected %s", h, err, want)
+		}
+	}
+	for bytes, ok := range map[int]bool{15: false, 16: true, 64: true, 65: false} {
+		h := Hook{URL: "https://a.test/", Secret: secretPrefix + base64.StdEncoding.EncodeToString(make([]byte, bytes))}
+		if err := h.Check(); (err == nil) != ok {
+			t.Errorf("a key of %d bytes: %v", bytes, err)
 		}
 	}
 }
