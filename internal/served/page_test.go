@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -97,5 +98,28 @@ func TestPage(t *testing.T) {
 		if !strings.HasPrefix(url, s.url) {
 			t.Errorf("the page has requested %s", url)
 		}
+	}
+}
+
+// TestPageMistakes: the page shows the operator which of his files are ignored, whatever their
+// names say; to a token without the right to the crawls of others, they are not there.
+func TestPageMistakes(t *testing.T) {
+	b := browser.Start(t)
+	dir := t.TempDir()
+	for _, name := range []string{"News.toml", "<img src=x onerror=window.ran=1>.toml"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := serve(t, dir)
+	b.Watch()
+	b.Open(s.url + "/")
+	const facts = `new Promise(ok => { const look = () => by("mistakes").hidden ? setTimeout(look, 20) : ok([by("mistakes").children.length, by("mistakes").textContent.includes("News.toml: its name is none of a crawl"), document.querySelectorAll("main img").length, window.ran ?? 0].join()); look() })`
+	if got := b.Run(b.Tab, facts); got != "2,true,0,0" {
+		t.Errorf("mistakes, named, foreign elements, what ran: %s", got)
+	}
+	s.token = strings.TrimSpace(wefttest.Run(t, "serve", "--add-token", "me", dir).Stdout)
+	if status, text := s.ask("GET", "/v1/crawls", nil, nil); status != http.StatusOK || strings.Contains(text, "News") {
+		t.Errorf("%d %s", status, text)
 	}
 }
