@@ -48,13 +48,19 @@ Exit status: 0 the input has ended, or interrupted; 1 an error; 3 usage error.`)
 	}
 	network := slices.DeleteFunc(f.client.credentialOptions(), func(o option) bool { return o.name == "auth" || o.name == "bearer" })
 	f.client.UserAgent = weft.DefaultUserAgent
+	network = append(network, f.client.networkOptions()...)
+	for i := range network {
+		if network[i].name == "allow-private" { // an agent's URLs are those of others
+			network[i].help, network[i].more = "let URLs lead to private addresses such as 10.0.0.1", ""
+		}
+	}
 	define(cmd,
 		group{"Pages", []option{
 			{name: "render", Value: on(&f.render), help: "let agents have Chromium run scripts"},
 			f.client.browserOption(),
 			f.client.identityOptions()[0],
 		}},
-		group{"Network", append(network, f.client.networkOptions()...)},
+		group{"Network", network},
 		group{"Timeouts and sizes", f.client.timeoutOptions("16MiB")},
 	)
 	return cmd

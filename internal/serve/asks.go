@@ -114,6 +114,6 @@ type answer[T any] struct{ Body T }
 
 // stable is a body that is the same for as long as its tag is.
 type stable[T any] struct {
-	ETag string `header:"ETag" doc:"present when the crawl has ended"`
+	ETag string `header:"ETag" doc:"the tag of the body, if it has one"`
 	Body T
 }
