@@ -58,6 +58,14 @@ func (f *frames) document(id, url, origin string) {
 	}
 }
 
+// requested takes in that a frame is to have a document with a URL. A document of a data: URL comes
+// without a request, and its own requests may come before the event that tells of it.
+func (f *frames) requested(id, url string) {
+	if strings.HasPrefix(url, "data:") {
+		f.shows(id, opaque)
+	}
+}
+
 // from returns the origins of the documents that may have made a request of a frame; none: those
 // of the page, whose frame is main. They are of all frames that it is in, as SameSite has it: those
 // around a frame may put a blank document into it at any time.

@@ -40,8 +40,8 @@ const u = "http://a.test/"
 // that browsers on a busy machine take too long for a command.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if runtime.GOMAXPROCS(0) < 4 {
-		_ = flag.Set("test.parallel", "4")
+	if runtime.GOMAXPROCS(0) < 6 {
+		_ = flag.Set("test.parallel", "6")
 	}
 	_ = os.Setenv("WEFT_TEST_SECRET", "secret") // see TestSandbox
 	status := m.Run()

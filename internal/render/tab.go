@@ -96,6 +96,8 @@ func (t *tab) event(m *message) {
 		default:
 			r.begin()
 		}
+	case "Page.frameRequestedNavigation":
+		r.update(func() { r.frames.requested(p.FrameID, p.URL) })
 	case "Page.documentOpened":
 		r.update(func() { r.fate.opened = r.fate.opened || p.Frame.ID == t.target })
 	case "Page.frameAttached", "Page.frameDetached", "Page.frameStartedLoading", "Page.frameStoppedLoading":
