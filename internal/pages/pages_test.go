@@ -79,7 +79,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { wefttest.Main(m, 4) }
+func TestMain(m *testing.M) { wefttest.Main(m, 8) }
 
 // manual is one page whose commands are run.
 type manual struct {
