@@ -10,7 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cluster"
-	"github.com/weftcrawl/weft/cluster/server"
+	"github.com/weftcrawl/weft/internal/natsserver"
 )
 
 func Example() {
@@ -21,15 +21,12 @@ func Example() {
 	defer site.Close()
 	dir, _ := os.MkdirTemp("", "")
 	defer os.RemoveAll(dir)
-	nats, err := server.Start(server.Options{Store: filepath.Join(dir, "nats"), Listen: "127.0.0.1:0", MaxDisk: 64 << 20})
-	if err != nil {
-		panic(err)
-	}
-	defer nats.Close()
+	servers, end := startServer(filepath.Join(dir, "nats")) // weft-nats does the same
+	defer end()
 
 	// The same on each machine, each with a job of its own.
 	crawl, err := cluster.Join(context.Background(),
-		cluster.Options{Servers: []string{nats.URL()}, Name: "example", Partitions: 1},
+		cluster.Options{Servers: []string{servers}, Name: "example", Partitions: 1},
 		weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(dir, "job")})
 	if err != nil {
 		panic(err)
@@ -43,4 +40,13 @@ func Example() {
 	// Output:
 	// 2 pages <nil>
 	// 2 records <nil>
+}
+
+// startServer runs a server of NATS, and returns its address.
+func startServer(store string) (address string, end func()) {
+	s, err := natsserver.Start(natsserver.Options{Store: store, Listen: "127.0.0.1:0", MaxDisk: 64 << 20})
+	if err != nil {
+		panic(err)
+	}
+	return s.URL(), s.Close
 }

@@ -23,6 +23,7 @@ import (
 // NodesTask is a crawl by several nodes to run, disturb and judge.
 type NodesTask struct {
 	Command     string         // the weft command
+	Server      string         // the weft-nats command
 	Dir         string         // an existing folder for jobs and servers
 	Web         webtest.Config // see Web
 	Delay       time.Duration  // for hosts, domains and addresses
@@ -241,6 +242,9 @@ func (c *crowd) machine(name string, crawls bool) (*machine, error) {
 	return c.net.add(name, crawls)
 }
 
+// login is that of the NATS servers. Without one, a server that is alone would make its own.
+const login = "ada:lovelace"
+
 // serve starts the NATS servers.
 func (c *crowd) serve(ctx context.Context) error {
 	var all []*machine
@@ -256,15 +260,15 @@ func (c *crowd) serve(ctx context.Context) error {
 		}
 		all = append(all, m)
 		addrs, peers = append(addrs, net.JoinHostPort(m.addr, ports[0])), append(peers, net.JoinHostPort(m.addr, ports[1]))
-		urls = append(urls, "nats://"+addrs[i])
+		urls = append(urls, "nats://"+login+"@"+addrs[i])
 	}
 	c.urls = strings.Join(urls, ",")
 	for i, m := range all {
-		args := []string{"cluster", "serve", "--name", m.name, "--listen", addrs[i], "--store", filepath.Join(c.Dir, m.name)}
+		args := []string{"--login", login, "--name", m.name, "--listen", addrs[i], "--store", filepath.Join(c.Dir, m.name)}
 		if len(all) > 1 {
 			args = append(args, "--listen-peers", peers[i], "--peers", strings.Join(peers, ","))
 		}
-		p, err := m.start(ctx, process.Options{Dir: c.Dir, Pipes: true}, c.Command, args...)
+		p, err := m.start(ctx, process.Options{Dir: c.Dir, Pipes: true}, c.Server, args...)
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-var build = sync.OnceValues(func() (string, error) { return process.BuildWeft(context.Background(), dir) })
+var build = sync.OnceValues(func() (string, error) { return process.Build(context.Background(), dir, "weft") })
 
 // weft returns the weft command, built once for all tests.
 func weft(t *testing.T) string {
@@ -63,10 +63,14 @@ func TestNodes(t *testing.T) {
 		t.Skip("samples of memory are read from Linux's /proc")
 	}
 	t.Parallel()
+	server, err := process.Build(t.Context(), t.TempDir(), "weft-nats")
+	if err != nil {
+		t.Fatal(err)
+	}
 	web := proof.LatencyWeb(100)
 	web.Latency = 20 * time.Millisecond
 	r, err := proof.CrawlByNodes(t.Context(), proof.NodesTask{
-		Command: weft(t), Dir: t.TempDir(), Web: web, Delay: 20 * time.Millisecond, Patience: time.Minute, Concurrency: 50, Variants: 150,
+		Command: weft(t), Server: server, Dir: t.TempDir(), Web: web, Delay: 20 * time.Millisecond, Patience: time.Minute, Concurrency: 50, Variants: 150,
 		Nodes: 2, Servers: 1, Blows: []proof.Blow{proof.Kill}, Logf: t.Logf,
 	})
 	if err != nil {

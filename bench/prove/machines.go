@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/weftcrawl/weft/bench/proof"
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 // machines are the flags of a crawl by several nodes.
@@ -33,10 +34,15 @@ func (m *machines) alone(ctx context.Context) (ran bool, err error) {
 	return proof.AtHub(ctx)
 }
 
-// crawl crawls with several nodes, and compares their throughput with that of one.
-func (m *machines) crawl(ctx context.Context, t proof.Task, w io.Writer, line string) error {
+// crawl crawls with several nodes, whose server it builds in a folder, and compares their
+// throughput with that of one.
+func (m *machines) crawl(ctx context.Context, t proof.Task, tmp string, w io.Writer, line string) error {
+	server, err := process.Build(ctx, tmp, "weft-nats")
+	if err != nil {
+		return err
+	}
 	task := proof.NodesTask{
-		Command: t.Command, Dir: t.Dir, Web: t.Web, Delay: t.Delay, Patience: t.Patience, Concurrency: t.Concurrency, Variants: t.Variants,
+		Command: t.Command, Server: server, Dir: t.Dir, Web: t.Web, Delay: t.Delay, Patience: t.Patience, Concurrency: t.Concurrency, Variants: t.Variants,
 		Nodes: m.number, Servers: m.number, Spaces: true, Seed: m.seed, Flags: t.Flags, Logf: t.Logf,
 	}
 	if m.number == 1 {

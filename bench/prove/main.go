@@ -107,7 +107,7 @@ func run(ctx context.Context, args []string) (err error) {
 		return crawlBeside(ctx, task, *only, w, line)
 	}
 	if m.number > 0 {
-		return m.crawl(ctx, task, w, line)
+		return m.crawl(ctx, task, tmp, w, line)
 	}
 	r, err := proof.Crawl(ctx, task)
 	if err != nil {
@@ -119,7 +119,7 @@ func run(ctx context.Context, args []string) (err error) {
 // place says which command crawls, and where; it builds the command if there is none.
 func place(ctx context.Context, task *proof.Task, command, dir, tmp string) (err error) {
 	if task.Command, task.Dir = command, dir; command == "" {
-		task.Command, err = process.BuildWeft(ctx, tmp)
+		task.Command, err = process.Build(ctx, tmp, "weft")
 	}
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/weftcrawl/weft/cluster/server"
+	"github.com/weftcrawl/weft/internal/natsserver"
 	"github.com/weftcrawl/weft/internal/process"
 )
 
@@ -27,7 +27,7 @@ func serve(text string) error {
 	if err := json.Unmarshal([]byte(text), &a); err != nil {
 		return err
 	}
-	s, err := server.Start(server.Options{Store: a.Store, Name: a.Name, Listen: a.Listen, Peers: a.Peers, ListenPeers: a.ListenPeers})
+	s, err := natsserver.Start(natsserver.Options{Store: a.Store, Name: a.Name, Listen: a.Listen, Peers: a.Peers, ListenPeers: a.ListenPeers})
 	if err != nil {
 		return err
 	}

@@ -263,6 +263,3 @@ func closedPort(t *testing.T) string {
 	}
 	return ports[0]
 }
-
-// freeAddress is an address of this machine with a closedPort.
-func freeAddress(t *testing.T) string { return "127.0.0.1:" + closedPort(t) }

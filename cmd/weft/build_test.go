@@ -43,7 +43,13 @@ func TestBuilds(t *testing.T) {
 	}
 }
 
-// TestBinary: what the pages build is one static file without C code or symbols.
+// without has modules that the command must not have, with the reason.
+var without = map[string]string{
+	"github.com/DataDog/zstd":           "C code",
+	"github.com/nats-io/nats-server/v2": "weft-nats is the server: see ADR 46",
+}
+
+// TestBinary: what the pages build is one static file without C code, symbols, or a server of NATS.
 func TestBinary(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads an ELF file")
@@ -79,8 +85,8 @@ func TestBinary(t *testing.T) {
 		t.Errorf("it was built with CGO_ENABLED=%s", settings["CGO_ENABLED"])
 	}
 	for _, m := range info.Deps {
-		if m.Path == "github.com/DataDog/zstd" {
-			t.Errorf("it has C code: %s", m.Path)
+		if why := without[m.Path]; why != "" {
+			t.Errorf("it has %s: %s", m.Path, why)
 		}
 	}
 }

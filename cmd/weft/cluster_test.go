@@ -1,55 +1,41 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"net/http"
-	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/internal/natsserver"
 	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
-// TestClusterServe: the command prints where it serves, and ends when it is interrupted; what is
-// wrong is one line.
-func TestClusterServe(t *testing.T) {
-	t.Parallel()
-	cmd, stderr := weftCommand(t, "cluster", "serve", "--listen", "127.0.0.1:0")
-	out, err := cmd.StdoutPipe()
+// natsServer runs a server of NATS until the test ends, and returns its address.
+func natsServer(t *testing.T) string {
+	t.Helper()
+	s, err := natsserver.Start(natsserver.Options{Store: t.TempDir(), Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	at, _ := bufio.NewReader(out).ReadString('\n')
-	address, ok := strings.CutPrefix(strings.TrimSpace(at), "nats://127.0.0.1:")
-	if !ok {
-		t.Errorf("printed %q", at)
-	}
+	t.Cleanup(s.Close)
+	return s.URL()
+}
+
+// TestNoServer: the command has no server in it, and says which program is one.
+func TestNoServer(t *testing.T) {
+	t.Parallel()
 	for args, want := range map[string]string{
-		"--listen 127.0.0.1:" + address: "weft: cluster serve: 127.0.0.1:" + address + ": in use, expected a free address",
-		"--peers a,,b":                  `weft: --peers "a,,b": expected a list such as 10.0.0.1,10.0.0.2,10.0.0.3`,
-		"--peers a,b,c":                 "weft: cluster serve: peers a,b,c: expected all servers, this one too: 127.0.0.1:6222",
-		"--login @none":                 `weft: --login: "none": no such file or directory, expected a file with the secret`,
-		"--max-disk all":                `weft: --max-disk "all": expected a size above 0`,
-		"--cert a --key b":              `weft: cluster serve: certificate "a" and key "b": open a: no such file or directory`,
-		"x":                             `weft: weft cluster serve: argument "x", expected none`,
+		"cluster serve":                                   "cluster serve: a program of its own, expected ",
+		"cluster serve --listen 10.0.0.1":                 "cluster serve: a program of its own, expected ",
+		"crawl --cluster embedded --name a http://a.test": `--cluster "embedded": expected the address of a server, as of `,
+		"status --cluster embedded@10.0.0.1 --name a":     `--cluster "…@10.0.0.1": expected the address of a server, as of `,
 	} {
-		e := weftRun(t, append([]string{"cluster", "serve"}, strings.Fields(args)...)...)
-		if e.code == exitDone || !strings.HasPrefix(e.stderr, want) || strings.Count(e.stderr, "\n") != 1 {
+		e := weftRun(t, strings.Fields(args)...)
+		if e.code != exitUsage || e.stderr != "weft: "+want+runsServers+"\n" {
 			t.Errorf("%s: %+v", args, e)
 		}
-	}
-	listsCrawls(t, "nats://127.0.0.1:"+address)
-	stopsAtLimit(t, "nats://127.0.0.1:"+address)
-	_ = cmd.Process.Signal(syscall.SIGINT)
-	if err := cmd.Wait(); err != nil || stderr.String() != "weft: without --login, all users of this machine may read and change the crawls\n" {
-		t.Errorf("%v, %s", err, stderr)
 	}
 }
 
@@ -78,9 +64,10 @@ func TestNodeTable(t *testing.T) {
 	}
 }
 
-// listsCrawls: a crawl that is over is listed, and removed once.
-func listsCrawls(t *testing.T, servers string) {
-	t.Helper()
+// TestClusterList: a crawl that is over is listed, and removed once.
+func TestClusterList(t *testing.T) {
+	t.Parallel()
+	servers := natsServer(t)
 	crawlArgs(t, exitDone, "--cluster", servers, "--name", "some", wefttest.NewAsked(t, false, wefttest.Star).URL)
 	for _, step := range []struct {
 		args   string
@@ -103,11 +90,11 @@ func listsCrawls(t *testing.T, servers string) {
 	}
 }
 
-// stopsAtLimit: what is said of a crawl that a limit has stopped is a command that continues it. It
-// is not crawled again.
-func stopsAtLimit(t *testing.T, servers string) {
-	t.Helper()
-	of := "--cluster " + servers + " --name few"
+// TestClusterLimit: what is said of a crawl that a limit has stopped is a command that continues
+// it. It is not crawled again.
+func TestClusterLimit(t *testing.T) {
+	t.Parallel()
+	of := "--cluster " + natsServer(t) + " --name few"
 	dir := crawlArgs(t, exitLimit, append(strings.Fields(of), "--limit", "2", wefttest.NewAsked(t, false, wefttest.Star).URL)...).dir
 	for args, want := range map[string]string{
 		"status " + of:                  "few: stopped by --limit 2; weft crawl --cluster with a higher limit continues it\n",
@@ -134,50 +121,6 @@ func stopsAtLimit(t *testing.T, servers string) {
 	}
 }
 
-// TestEmbeddedLogin: the server that a node brings along lets in who has its login: commands of its
-// user in any folder, and whoever has the line that it prints.
-func TestEmbeddedLogin(t *testing.T) {
-	t.Parallel()
-	at := "nats://" + freeAddress(t)
-	site := wefttest.NewAsked(t, false, wefttest.Star)
-	first, _ := weftCommand(t, "crawl", "--cluster", "embedded@"+strings.TrimPrefix(at, "nats://"), "--name", "docs", "--delay", "1h", "--allow-private", "--job", "one", site.URL)
-	join := strings.Fields(saysAfter(t, first, "others join with "))
-	if len(join) != 5 || !strings.HasSuffix(join[1], "@"+strings.TrimPrefix(at, "nats://")) || join[4] != "--allow-private" {
-		t.Fatalf("%q", join)
-	}
-	status := func(dir, server string, env ...string) string {
-		t.Helper()
-		cmd, stderr := weftCommand(t, "status", "--cluster", server, "--name", "docs")
-		cmd.Dir, cmd.Env = dir, append(cmd.Env, env...)
-		out, _ := cmd.Output()
-		return string(out) + stderr.String()
-	}
-	for place, text := range map[string]string{"the folder": status(first.Dir, at), "another": status(t.TempDir(), at)} {
-		if !strings.HasPrefix(text, "docs: running") {
-			// It may have partitions to take.
-			t.Errorf("in %s: %s", place, text)
-		}
-	}
-	other := "XDG_CACHE_HOME=" + t.TempDir()
-	if text := status(t.TempDir(), at, other); !strings.Contains(text, "the servers refuse the login") {
-		t.Error(text)
-	}
-	if text := status(t.TempDir(), join[1], other); !strings.HasPrefix(text, "docs: ") {
-		t.Error(text)
-	}
-	second, _ := weftCommand(t, append([]string{"crawl"}, join...)...)
-	second.Env = append(second.Env, other)
-	saysAfter(t, second, "crawl docs: 2 nodes")
-	if e := weftIn(t, first.Dir, "ctl", "--cluster", at, "--name", "docs", "set", "delay=1ms"); e.code != exitDone {
-		t.Errorf("%+v", e)
-	}
-	for _, node := range []*exec.Cmd{first, second} {
-		if err := node.Wait(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // TestCheckCluster: a check on several machines requests what one on a single machine does: where
 // forms are sent, and images of previews.
 func TestCheckCluster(t *testing.T) {
@@ -192,7 +135,7 @@ func TestCheckCluster(t *testing.T) {
 	})
 	check := strings.Fields("check -q --job one")
 	alone := weftIn(t, t.TempDir(), append(check, site.URL)...)
-	together := weftIn(t, t.TempDir(), append(check, "--cluster", "embedded@"+freeAddress(t), "--name", "a", site.URL)...)
+	together := weftIn(t, t.TempDir(), append(check, "--cluster", natsServer(t), "--name", "a", site.URL)...)
 	for _, found := range []string{site.URL + "/form\n", "<form action>", site.URL + "/preview.png\n", "<meta content>", "3 URLs"} {
 		if !strings.Contains(alone.stdout, found) {
 			t.Errorf("no %q alone: %+v", found, alone)
@@ -201,28 +144,4 @@ func TestCheckCluster(t *testing.T) {
 	if together.code != alone.code || together.stdout != alone.stdout {
 		t.Errorf("%+v\nalone\n%+v", together, alone)
 	}
-}
-
-// saysAfter starts a command, and returns what stands behind some words in the first line of its
-// messages that has them.
-func saysAfter(t *testing.T, cmd *exec.Cmd, words string) string {
-	t.Helper()
-	cmd.Stderr = nil
-	said, err := cmd.StderrPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all strings.Builder
-	for lines := bufio.NewScanner(said); lines.Scan(); {
-		if _, line, ok := strings.Cut(lines.Text(), words); ok {
-			go func() { _, _ = io.Copy(io.Discard, said) }()
-			return line
-		}
-		all.WriteString(lines.Text() + "\n")
-	}
-	t.Fatalf("no %q in %s", words, all.String())
-	return ""
 }

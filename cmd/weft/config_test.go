@@ -232,14 +232,11 @@ exclude = ["/@me"]
 [fetch]
 post-data = "password=hush"
 
-["cluster serve"]
-login = "ada:hush"
-
 [urls]
 cluster = "nats://ada:hush@a.test"
 `)
 	shown := ""
-	for _, of := range []string{"crawl", "fetch", "cluster serve", "urls"} {
+	for _, of := range []string{"crawl", "fetch", "urls"} {
 		e := weftIn(t, dir, append([]string{"config", "show"}, strings.Fields(of)...)...)
 		if e.code != exitDone {
 			t.Errorf("%s: %+v", of, e)
@@ -248,7 +245,7 @@ cluster = "nats://ada:hush@a.test"
 	}
 	for _, want := range []string{
 		`urls = ["https://…@a.test/x", "https://b.test/"]`, `cluster = "nats://…@a.test:4222,nats://…@b.test,…@c.test"`, `post-data = (secret)`,
-		`post-form = (secret)`, `exclude = ["/@me"]`, `login = (secret)`,
+		`post-form = (secret)`, `exclude = ["/@me"]`,
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("no %s in %s", want, shown)

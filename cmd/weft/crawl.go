@@ -219,7 +219,6 @@ func (p *prepared) crawl(o weft.Options) (weft.Summary, error) {
 		return weft.Summary{}, p.refused(err, con.job, p.noURL)
 	}
 	s, err := con.crawl(c, out, o.SeedSeq != nil || o.Rerun.Amend || p.cluster.any())
-	p.cluster.close()
 	if p.forCheck || p.mirror != "" {
 		signal.Stop(con.signals) // what follows is not done by the crawl
 	}

@@ -955,14 +955,14 @@ var effects = map[string]func(t *testing.T){
 
 // effectCluster: a node crawls into the folder that the crawl's name says.
 func effectCluster(t *testing.T) {
-	e := crawlArgs(t, exitDone, "--cluster", "embedded@"+freeAddress(t), "--name", "some", wefttest.NewAsked(t, false, wefttest.Star).URL)
+	e := crawlArgs(t, exitDone, "--cluster", natsServer(t), "--name", "some", wefttest.NewAsked(t, false, wefttest.Star).URL)
 	expect(t, "records", strings.Count(e.file("some.weft/pages.jsonl"), "\n"), 4)
 }
 
 // effectClusterFile: the file of a flag is read.
 func effectClusterFile(flag string, more ...string) func(*testing.T) {
 	return func(t *testing.T) {
-		e := crawlArgs(t, exitUsage, append(more, "--cluster", "embedded@"+freeAddress(t), "--name", "some", flag, "absent.pem", "http://a.test/")...)
+		e := crawlArgs(t, exitUsage, append(more, "--cluster", natsServer(t), "--name", "some", flag, "absent.pem", "http://a.test/")...)
 		if !strings.Contains(e.stderr, "no such file") {
 			t.Errorf("%s", e.stderr)
 		}

@@ -5,61 +5,53 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cluster"
-	"github.com/weftcrawl/weft/cluster/server"
+	"github.com/weftcrawl/weft/internal/natslogin"
 )
 
-// embedded is the value of --cluster for a server in this process; an address may follow it after
-// @.
-const embedded = "embedded"
-
-// serverStore is the store of a server, unless the user names another.
-const serverStore = "weft.nats"
-
-// connection are the options of the connection to the servers, with the logins that those of this
-// user keep.
+// connection are the options of the connection to the servers, with the logins that weft-nats keeps
+// for this user.
 func (f *clusterFlags) connection() cluster.Options {
 	o := f.Options
 	if o.Creds == "" {
-		o.Servers = server.WithLogins(o.Servers, serverStore)
+		o.Servers = natslogin.With(o.Servers)
 	}
 	return o
 }
 
-// embeds returns where the server of this process is to listen.
-func (f *clusterFlags) embeds() (at string, ok bool) {
-	if len(f.Servers) == 0 {
-		return "", false
-	}
-	name, at, _ := strings.Cut(f.Servers[0], "@")
-	return at, name == embedded
-}
-
 // clusterFlags name a crawl of several machines.
-type clusterFlags struct {
-	cluster.Options
-	server *server.Server  // in this process; nil: none
-	failed context.Context // ends when the server has failed
-}
+type clusterFlags struct{ cluster.Options }
 
-// options returns the flags. A node may bring a server along.
+// options returns the flags.
 func (f *clusterFlags) options(node bool) []option {
 	servers, name := f.servers("a crawl on several machines, in place of JOB"), f.name("with --cluster: the name of the crawl")
 	if node {
 		servers.help = "crawl together with other machines, by NATS servers"
-		servers.more = "Such as nats://HOST:4222. Run the same command on each machine, with a job of its own. embedded, or embedded@HOST[:PORT]: run a server in this process until the crawl ends, and let others join there. " +
-			"See docs/cluster.md."
+		servers.more = "Such as nats://HOST:4222. Run the same command on each machine, with a job of its own. weft-nats runs a server: see docs/cluster.md."
 		name.help, name.advanced = "with --cluster: join the crawl NAME, or begin it", true
 	}
 	return append([]option{servers, name}, f.security()...)
 }
 
 func (f *clusterFlags) servers(help string) option {
-	return option{name: "cluster", arg: "URL,...", Value: to(&f.Servers, commaSeparated), help: help}
+	return option{name: "cluster", arg: "URL,...", Value: to(&f.Servers, someServers), help: help}
+}
+
+// runsServers names the programs that run a server, which this one does not.
+const runsServers = "weft-nats (go install github.com/weftcrawl/weft/cmd/weft-nats@latest), or any nats-server with JetStream"
+
+// someServers reads the addresses of servers.
+func someServers(s string) ([]string, error) {
+	all, err := commaSeparated(s)
+	if name, _, _ := strings.Cut(s, "@"); name == "embedded" {
+		err = errors.New("expected the address of a server, as of " + runsServers)
+	}
+	return all, err
 }
 
 func (f *clusterFlags) name(help string) option {
@@ -104,9 +96,6 @@ func (f *clusterFlags) check(o *weft.Options, again bool) error {
 	case again || o.Rerun.Fresh || o.Rerun.Amend:
 		return usage("--cluster: expected without --update, --fresh, --amend and --retry-failed")
 	}
-	if _, ok := f.embeds(); ok && len(f.Servers) > 1 {
-		return usage("--cluster %s: expected no other server beside it", embedded)
-	}
 	o.Job = cmp.Or(o.Job, f.Name+".weft")
 	return nil
 }
@@ -123,61 +112,19 @@ func (f *clusterFlags) joins(con *console) opener {
 		servers.OnChange = func(s cluster.Share) {
 			con.say(fmt.Sprintf("crawl %s: %s; this one has %s of %s partitions", f.Name, plural(s.Nodes, "node"), count(s.Partitions), count(s.All)))
 		}
-		if at, ok := f.embeds(); ok {
-			if err := f.serve(con, at); err != nil {
-				return nil, &exit{exitError, err}
-			}
-			servers.Servers = []string{f.server.LoginURL()}
-		}
 		n, err := cluster.Join(context.Background(), servers, o)
+		if now := f.connection().Servers; err != nil && !slices.Equal(now, servers.Servers) {
+			servers.Servers = now // the server has made its login meanwhile
+			n, err = cluster.Join(context.Background(), servers, o)
+		}
 		if err != nil {
-			f.close()
 			return nil, err
 		}
 		if n.Began() {
 			con.say("crawl " + f.Name + " begins: the servers had none of this name")
 		}
-		if f.server != nil {
-			con.say("others join with --cluster " + f.server.LoginURL() + " --name " + f.Name + confirmed(&o))
-		}
-		if f.server != nil {
-			return &host{n, f.failed}, nil
-		}
 		return n, nil
 	}
-}
-
-// host is a node that brings the server along.
-type host struct {
-	*cluster.Crawl
-	failed context.Context
-}
-
-// Run ends the node when its server has failed: another process has to start it.
-func (h *host) Run(ctx context.Context) (weft.Summary, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	defer context.AfterFunc(h.failed, stop)()
-	s, err := h.Crawl.Run(ctx)
-	if h.failed.Err() != nil {
-		err = fmt.Errorf("--cluster %s: %w; the same command goes on when there is room", embedded, server.ErrFull)
-	}
-	return s, err
-}
-
-// confirmed are the flags that nodes have to be given, as they do not take them from the servers.
-func confirmed(o *weft.Options) string {
-	var b strings.Builder
-	if o.HTTP.Insecure {
-		b.WriteString(" --insecure")
-	}
-	if o.HTTP.AllowPrivate {
-		b.WriteString(" --allow-private")
-	}
-	for _, one := range o.HTTP.Resolve {
-		fmt.Fprintf(&b, " --resolve '%v'", one)
-	}
-	return b.String()
 }
 
 // opener opens a crawl.
@@ -193,36 +140,4 @@ func alone(o weft.Options) (crawler, error) {
 		return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected one that a single machine has crawled", o.Job)
 	}
 	return nil, fmt.Errorf("%s: the job of a crawl on several machines, expected --cluster and --name, or another folder", o.Job)
-}
-
-// serve starts the server of this process.
-func (f *clusterFlags) serve(con *console, at string) error {
-	var fail context.CancelFunc
-	f.failed, fail = context.WithCancel(context.Background())
-	s, err := server.Start(server.Options{Store: serverStore, Listen: at, KeepLogin: true, Failed: fail, Warn: func(text string) { con.warn("server: " + text) }})
-	if err != nil {
-		return fmt.Errorf("--cluster %s: %w", embedded, err)
-	}
-	f.server = s
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := s.Ready(ctx); err != nil {
-		f.close()
-		return errors.New("--cluster " + embedded + ": the server has not started within 10 s")
-	}
-	return nil
-}
-
-// close ends the server of this process. At the end of a crawl it first lets other nodes see that.
-func (f *clusterFlags) close() {
-	if f.server == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if f.failed.Err() == nil { // else it ends with the process
-		_ = f.server.Deserted(ctx) // who stays longer finds no server
-		f.server.Close()
-	}
-	f.server = nil
 }

@@ -180,11 +180,14 @@ func TestPagesInline(t *testing.T) {
 	}
 }
 
-// TestPagesFlags: each flag that a page names is one of weft, and the guide has each of weft crawl
-// in its table of flags by concern.
+// TestPagesFlags: each flag that a page names is one of weft or weft-nats, and the guide has each
+// of weft crawl in its table of flags by concern.
 func TestPagesFlags(t *testing.T) {
 	flags := map[string]bool{"help": true, "help-all": true, "version": true, "config": true, "no-config": true, "profile": true}
 	everyCommand(func(cmd *cobra.Command) { cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true }) })
+	for _, m := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(readPage(t, "../weft-nats/help.txt"), -1) {
+		flags[m[1]] = true
+	}
 	crawl := crawlCommand()
 	for _, name := range pagesForPeople(t) {
 		text := readPage(t, filepath.Join("../..", name))

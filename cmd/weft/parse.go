@@ -149,6 +149,12 @@ func size(s string) (int, error) {
 	return int(n), nil
 }
 
+// bytes64 is size, as an int64.
+func bytes64(s string) (int64, error) {
+	n, err := size(s)
+	return int64(n), err
+}
+
 // expression reads a regular expression. The empty one, which matches everything, is an error.
 func expression(s string) (*regexp.Regexp, error) {
 	why := "empty"

@@ -104,9 +104,11 @@ var imports = map[string][]string{
 	"internal/shard/share":     {"internal/shard/ownership", "internal/shard/partition", "internal/fields", "internal/heap"},
 	"internal/shard/shardtest": {"internal/shard/ownership"},
 
-	// The only one that sees the server of NATS.
-	"internal/collect": {"internal/cdxj", "internal/extsort", "internal/job", "results"},
-	"cluster/server":   {"github.com/cockroachdb/pebble/v2/vfs", "github.com/nats-io/nats-server/v2/server"},
+	// The only one that sees the server of NATS, which is for a command of its own.
+	"internal/collect":    {"internal/cdxj", "internal/extsort", "internal/job", "results"},
+	"internal/natslogin":  {},
+	"internal/natsserver": {"internal/natslogin", "github.com/cockroachdb/pebble/v2/vfs", "github.com/nats-io/nats-server/v2/server"},
+	"cmd/weft-nats":       {"internal/natslogin", "internal/natsserver", "github.com/dustin/go-humanize", "github.com/spf13/pflag"},
 
 	// Level 4: looking at a crawl, and steering it.
 	"inspect":          {"option", "record"},
@@ -221,7 +223,7 @@ var imports = map[string][]string{
 		"internal/webhook",
 		"internal/mcp",
 		"cluster",
-		"cluster/server",
+		"internal/natslogin",
 		"read",
 		"results",
 		".", "export", "internal/frontier", "httpclient", "links", "record", "internal/refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/pattern", "internal/render", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",

@@ -76,8 +76,8 @@ var doors = map[string]string{
 	"cluster/figures.go":    "loops, operations and the engine count, and another operation reports",
 	"cluster/crawl.go":      "any goroutine may drain a crawl",
 
-	"cluster/server/server.go": "any goroutine may use a server, which watches its disk and its peers",
-	"cluster/server/log.go":    "the server warns on its own goroutines",
+	"internal/natsserver/server.go": "any goroutine may use a server, which watches its disk and its peers",
+	"internal/natsserver/log.go":    "the server warns on its own goroutines",
 
 	// Uses of a finished job.
 	"read/job.go":        "pages are read on all cores",
@@ -113,14 +113,13 @@ var doors = map[string]string{
 	// Tables that are made once.
 
 	// The command: signals, the terminal, and output that hooks share.
-	"cmd/weft/cluster.go":    "a signal ends the server",
 	"cmd/weft/console.go":    "signals of the terminal",
 	"cmd/weft/interrupts.go": "signals end a check, or its crawl",
 	"cmd/weft/mcp.go":        "crawls of agents go on beside their calls",
 	"cmd/weft/memory.go":     "the collector runs when it likes",
 	"cmd/weft/mirror.go":     "a signal ends the writing of files",
 	"cmd/weft/monitor.go":    "series are served while a crawl runs",
-	"cmd/weft/node.go":       "a node ends with its server",
+	"cmd/weft-nats/main.go":  "a signal ends the server",
 	"cmd/weft/notify.go":     "signs of life are sent while a crawl runs",
 	"cmd/weft/output.go":     "a signal ends an export",
 	"cmd/weft/rotate.go":     "a hang-up has the output opened again",

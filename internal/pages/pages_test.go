@@ -219,7 +219,7 @@ type bash struct {
 	background []*exec.Cmd
 }
 
-// newBash returns one with the command in its path as weft, the files of pageFiles, and a web of
+// newBash returns one with the commands in its path, the files of pageFiles, and a web of
 // its own.
 func newBash(t *testing.T, weft string) *bash {
 	s := &bash{t: t, dir: t.TempDir()}
@@ -232,8 +232,10 @@ func newBash(t *testing.T, weft string) *bash {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(weft, filepath.Join(bin, "weft")); err != nil {
-		t.Fatal(err)
+	for name, program := range map[string]string{"weft": weft, "weft-nats": wefttest.NATS(t)} {
+		if err := os.Symlink(program, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.WriteFile(filepath.Join(bin, "rsync"), []byte("#!/bin/sh\nexec test -f \"${2#*:}/pages.jsonl\"\n"), 0o700); err != nil {
 		// All machines have one folder.
@@ -271,7 +273,7 @@ func newBash(t *testing.T, weft string) *bash {
 	s.rewrite = strings.NewReplacer("weft serve crawls", "weft serve --listen "+server+" crawls", "127.0.0.1:9339", server, "127.0.0.1:9337", freeAddress(t), "curl ", "curl -f --noproxy '*' ",
 		"127.0.0.1:8000", at(plain), "127.0.0.1:8443", at(secure),
 		"http://proxy.example:3128", proxy,
-		"--cluster embedded", "--cluster embedded@"+nats, "weft replay e", "weft replay --listen 127.0.0.1:0 e", "127.0.0.1:4222", nats,
+		"weft-nats", "weft-nats --listen "+nats, "weft replay e", "weft replay --listen 127.0.0.1:0 e", "127.0.0.1:4222", nats,
 		"--job one.weft", "--job one.weft --delay 1s", // it must not end before a node has joined
 		"10.0.0.", machines, "/var/lib/weft", s.dir)
 	s.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+s.dir,
@@ -342,14 +344,25 @@ func (s *bash) command(text string, output io.Writer) *exec.Cmd {
 	return cmd
 }
 
-// end waits for what was left running. A server runs until it is interrupted.
+// end waits for what was left running: first for crawls, which may need servers, as these run until
+// they are interrupted.
 func (s *bash) end() {
+	var servers []*exec.Cmd
 	for _, cmd := range s.background {
-		if strings.Contains(cmd.Args[2], "weft cluster serve") || strings.Contains(cmd.Args[2], "weft serve") {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+		if strings.Contains(cmd.Args[2], "weft-nats") || strings.Contains(cmd.Args[2], "weft serve") {
+			servers = append(servers, cmd)
+		} else {
+			s.wait(cmd)
 		}
 	}
-	for _, cmd := range s.background {
+	for _, cmd := range servers {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+	}
+	s.wait(servers...)
+}
+
+func (s *bash) wait(all ...*exec.Cmd) {
+	for _, cmd := range all {
 		if code := wefttest.ExitCode(cmd.Wait()); code != wefttest.Done && code != wefttest.Interrupted {
 			s.t.Errorf("%s: exit status %d", cmd.Args[2], code)
 		}

@@ -173,18 +173,18 @@ func (b *beginning) String() string {
 	return b.mu.Buffer.String()
 }
 
-// BuildWeft builds the weft command in a folder and returns its path. It is called in the module of
-// Weft or in one that names it, such as that of the benchmarks. go run keeps what it has linked, as
-// go build does not, and hands it to a command: here one that copies it.
-func BuildWeft(ctx context.Context, dir string) (string, error) {
-	path := filepath.Join(dir, "weft")
+// Build builds a command of Weft, such as weft, in a folder and returns its path. It is called in
+// the module of Weft or in one that names it, such as that of the benchmarks. go run keeps what it
+// has linked, as go build does not, and hands it to a command: here one that copies it.
+func Build(ctx context.Context, dir, command string) (string, error) {
+	path := filepath.Join(dir, command)
 	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/weftcrawl/weft").Output()
 	if err == nil {
-		_, err = Run(ctx, Options{Env: []string{"CGO_ENABLED=0"}}, "go", "run", "-C", strings.TrimSpace(string(source)), "-ldflags=-s", "-exec=cp", "./cmd/weft", path)
+		_, err = Run(ctx, Options{Env: []string{"CGO_ENABLED=0"}}, "go", "run", "-C", strings.TrimSpace(string(source)), "-ldflags=-s", "-exec=cp", "./cmd/"+command, path)
 	}
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		err = fmt.Errorf("building weft: %w", err)
+		err = fmt.Errorf("building %s: %w", command, err)
 	}
 	return path, err
 }

@@ -52,7 +52,7 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("WEFT_KILLS=%s, expected a number of kills", s)
 		}
 	}
-	command, err := process.BuildWeft(t.Context(), t.TempDir())
+	command, err := process.Build(t.Context(), t.TempDir(), "weft")
 	if err != nil {
 		t.Fatal(err)
 	}

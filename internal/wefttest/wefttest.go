@@ -32,7 +32,10 @@ const (
 // scratch is the folder of all tests of a package.
 var scratch string
 
-var build = sync.OnceValues(func() (string, error) { return process.BuildWeft(context.Background(), scratch) })
+var (
+	build     = sync.OnceValues(func() (string, error) { return process.Build(context.Background(), scratch, "weft") })
+	buildNATS = sync.OnceValues(func() (string, error) { return process.Build(context.Background(), scratch, "weft-nats") })
+)
 
 // Main is the TestMain of a package. As many tests as are told run in parallel at least: they wait
 // for processes that wait.
@@ -59,6 +62,16 @@ func Main(m *testing.M, parallel int) {
 func Program(t *testing.T) string {
 	t.Helper()
 	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// NATS is Program of weft-nats.
+func NATS(t *testing.T) string {
+	t.Helper()
+	path, err := buildNATS()
 	if err != nil {
 		t.Fatal(err)
 	}

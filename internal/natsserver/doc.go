@@ -1,4 +1,4 @@
-// Package server runs a NATS server with JetStream in this process, for the nodes of a crawl.
+// Package natsserver runs a NATS server with JetStream in this process, for the nodes of a crawl.
 //
 // # Vocabulary
 //
@@ -16,11 +16,11 @@
 // # Security
 //
 // Without Login, whoever can connect may read and change every crawl: on a loopback address, all
-// users of the machine. [Options.KeepLogin] makes a login that only the server's user can read, and
-// [WithLogins] finds it. With Cert, clients and peers speak TLS; with CA, they have to show a
-// certificate of that authority.
+// users of the machine. [Options.KeepLogin] makes a login that only the server's user can read.
+// With Cert, clients and peers speak TLS; with CA, they have to show a certificate of that
+// authority.
 //
 // # Concurrency
 //
 // Any goroutine may use a Server. Warnings come from goroutines of the server, one at a time.
-package server
+package natsserver

@@ -1,6 +1,6 @@
 //go:build unix
 
-package server
+package natsserver
 
 import (
 	"errors"
@@ -93,7 +93,7 @@ func (s *Server) refuse(on bool, disk *vfs.DiskUsage) {
 		}}
 		text = fmt.Sprintf("the disk has %d KiB left: messages wait until there are %d KiB", disk.AvailBytes>>10, spare(disk)*5/4>>10)
 	}
-	if err := s.account.UpdateJetStreamLimits(limits); err != nil {
+	if err := s.nats.GlobalAccount().UpdateJetStreamLimits(limits); err != nil {
 		text += ": " + err.Error()
 	}
 	s.log.tell(text)

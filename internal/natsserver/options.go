@@ -1,4 +1,4 @@
-package server
+package natsserver
 
 import (
 	"cmp"
@@ -15,13 +15,11 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/weftcrawl/weft/internal/natslogin"
 )
 
-// Ports that a server listens at, unless told otherwise.
-const (
-	ClientPort = 4222
-	PeerPort   = 6222
-)
+// peerPort is the port of a server for the others, unless told otherwise.
+const peerPort = 6222
 
 // Options of a server. Zero values are defaults.
 type Options struct {
@@ -33,7 +31,7 @@ type Options struct {
 	ListenPeers string   // HOST[:PORT] for them; empty: the host of Listen, port 6222
 
 	Login         string // USER:PASSWORD or TOKEN, of clients and peers; empty: none is asked for
-	KeepLogin     bool   // without Login, one is made and kept in the store: see [WithLogins]
+	KeepLogin     bool   // in place of Login: one is made, and kept by package natslogin
 	Cert, Key, CA string // files in PEM; CA: who has to show a certificate, and by whose authority
 
 	MaxDisk int64 // bytes of streams; 0: three quarters of what is free
@@ -54,12 +52,12 @@ const clusterName = "weft"
 
 // natsOptions checks o and returns it in the words of NATS.
 func natsOptions(o Options) (*server.Options, error) {
-	host, port, err := splitAddress(cmp.Or(o.Listen, "127.0.0.1"), ClientPort)
+	host, port, err := splitAddress(cmp.Or(o.Listen, "127.0.0.1"), natslogin.Port)
 	if err != nil {
 		return nil, fmt.Errorf("address to listen at: %w", err)
 	}
 	so := &server.Options{
-		ServerName: cmp.Or(o.Name, defaultName(host, port)), Host: host, Port: natsPort(port), NoSigs: true,
+		ServerName: cmp.Or(o.Name, defaultName(host, port)), Host: host, Port: port, NoSigs: true,
 		JetStream: true, StoreDir: o.Store, JetStreamMaxStore: cmp.Or(o.MaxDisk, -1), JetStreamMaxMemory: -1,
 		ConnectErrorReports: 1, ReconnectErrorReports: 1, // see logger.silence
 		SyncInterval: syncEvery, SyncAlways: o.Sync,
@@ -90,18 +88,18 @@ func natsOptions(o Options) (*server.Options, error) {
 
 // joinCluster makes the server one of several.
 func joinCluster(so *server.Options, o Options, host, user, password string) error {
-	host, port, err := splitAddress(cmp.Or(o.ListenPeers, net.JoinHostPort(host, strconv.Itoa(PeerPort))), PeerPort)
+	host, port, err := splitAddress(cmp.Or(o.ListenPeers, net.JoinHostPort(host, strconv.Itoa(peerPort))), peerPort)
 	if err != nil {
 		return fmt.Errorf("address to listen at for peers: %w", err)
 	}
-	so.Cluster = server.ClusterOpts{Name: clusterName, Host: host, Port: natsPort(port), Username: user, Password: password}
+	so.Cluster = server.ClusterOpts{Name: clusterName, Host: host, Port: port, Username: user, Password: password}
 	if so.TLSConfig != nil {
 		so.Cluster.TLSConfig, so.Cluster.TLSTimeout = so.TLSConfig.Clone(), so.TLSTimeout
 	}
 	var own bool
 	var all []string
 	for _, peer := range o.Peers {
-		h, p, err := splitAddress(peer, PeerPort)
+		h, p, err := splitAddress(peer, peerPort)
 		if err != nil {
 			return fmt.Errorf("peer %.128q: %w", peer, err)
 		}
@@ -174,9 +172,6 @@ func splitAddress(s string, port int) (host string, _ int, err error) {
 	}
 	return host, port, nil
 }
-
-// natsPort has NATS take any port for 0.
-func natsPort(port int) int { return cmp.Or(port, server.RANDOM_PORT) }
 
 // defaultName differs between the servers of a cluster, and stays.
 func defaultName(host string, port int) string {

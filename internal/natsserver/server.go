@@ -1,6 +1,6 @@
 //go:build unix
 
-package server
+package natsserver
 
 import (
 	"context"
@@ -16,40 +16,25 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/weftcrawl/weft/internal/natslogin"
 )
+
+// Version is that of NATS.
+const Version = server.VERSION
 
 // Server is a running server.
 type Server struct {
-	nats    natsServer
-	account natsAccount // of all clients
-	log     *logger
-	lock    *os.File
-	login   string // that clients give
-	pointer string // see pointTo; empty: there is none
-	close   sync.Once
-	ended   chan struct{} // closed by Close
-	fail    func()        // see Options.Failed
-	watch   sync.WaitGroup
+	nats   *server.Server
+	at     *net.TCPAddr // of clients
+	log    *logger
+	lock   *os.File
+	login  string // that clients give
+	forget func() // of a login that is kept; nil: none is
+	close  sync.Once
+	ended  chan struct{} // closed by Close
+	fail   func()        // see Options.Failed
+	watch  sync.WaitGroup
 }
-
-// natsServer is the part of NATS's server that is used, and natsAccount that of its account.
-//
-// They keep the types of NATS out of Server and its methods: a package that reaches them compiles
-// their generic ones again, in the command 640 functions.
-type (
-	natsServer interface {
-		Addr() net.Addr
-		NumRemotes() int
-		NumClients() int
-		JetStreamEnabled() bool
-		JetStreamIsCurrent() bool
-		Shutdown()
-		WaitForShutdown()
-	}
-	natsAccount interface {
-		UpdateJetStreamLimits(map[string]server.JetStreamAccountLimits) error
-	}
-)
 
 // startsWithin is the longest time for which a server reads its store before it takes connections.
 const startsWithin = time.Minute
@@ -65,8 +50,8 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.KeepLogin && o.Login == "" {
-		if o.Login, err = keptLogin(o.Store); err == nil {
+	if o.KeepLogin {
+		if o.Login, err = natslogin.Kept(o.Store); err == nil {
 			so, err = natsOptions(o)
 		}
 		if err != nil {
@@ -78,6 +63,12 @@ func Start(o Options) (*Server, error) {
 		s.fail = func() {}
 	}
 	if err = hasRoom(o.Store); err == nil {
+		err = findPorts(s, so)
+	}
+	if err == nil && o.KeepLogin { // before a node may be refused
+		s.forget, err = natslogin.Keep(o.Store, s.LoginURL())
+	}
+	if err == nil {
 		err = start(s, so)
 	}
 	if err != nil {
@@ -90,30 +81,31 @@ func Start(o Options) (*Server, error) {
 		peers := peerWatch{server: s, all: n, since: time.Now()}
 		s.every(lookEvery, peers.look)
 	}
-	if o.KeepLogin {
-		if err := keepLogin(o.Store, s.LoginURL()); err != nil {
-			s.Close()
-			return nil, err
-		}
-		s.pointer = pointTo(o.Store, s.URL())
-	}
 	return s, nil
 }
 
-func start(s *Server, so *server.Options) error {
-	// NATS looks at its store first, for minutes if that is large, and reports the address last.
-	err := isFree(so.Host, so.Port)
-	if err == nil && so.Cluster.Port != 0 {
-		err = isFree(so.Cluster.Host, so.Cluster.Port)
-	}
-	if err != nil {
+// findPorts refuses addresses at which nobody can listen: NATS looks at its store first, for
+// minutes if that is large, and reports the address last. In place of port 0 it finds one.
+func findPorts(s *Server, so *server.Options) (err error) {
+	if s.at, err = free(so.Host, so.Port); err != nil {
 		return err
 	}
+	so.Port = s.at.Port
+	if so.Cluster.Name != "" {
+		var peers *net.TCPAddr
+		if peers, err = free(so.Cluster.Host, so.Cluster.Port); err == nil {
+			so.Cluster.Port = peers.Port
+		}
+	}
+	return err
+}
+
+func start(s *Server, so *server.Options) error {
 	nats, err := server.NewServer(so)
 	if err != nil {
 		return err
 	}
-	s.nats, s.account = nats, nats.GlobalAccount()
+	s.nats = nats
 	nats.SetLoggerV2(s.log, false, false, false)
 	nats.Start()
 	if ready := nats.ReadyForConnections(startsWithin); ready && s.log.fatal() == nil {
@@ -142,26 +134,26 @@ func (s *Server) every(d time.Duration, look func() (more bool)) {
 	})
 }
 
-// isFree reports an address at which nobody can listen.
-func isFree(host string, port int) error {
-	at := net.JoinHostPort(host, strconv.Itoa(max(0, port)))
+// free returns an address at which a server can listen.
+func free(host string, port int) (*net.TCPAddr, error) {
+	at := net.JoinHostPort(host, strconv.Itoa(port))
 	l, err := net.Listen("tcp", at)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("%s: in use, expected a free address: a server may run there already", at)
+		return nil, fmt.Errorf("%s: in use, expected a free address: a server may run there already", at)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fmt.Errorf("%s: expected an address of this machine", at)
+		return nil, fmt.Errorf("%s: expected an address of this machine", at)
 	case err != nil:
-		return err
+		return nil, err
 	}
-	return l.Close()
+	return l.Addr().(*net.TCPAddr), l.Close()
 }
 
 // URL is the server's address for clients of this machine, without its login.
 func (s *Server) URL() string {
-	at := s.nats.Addr().(*net.TCPAddr)
+	at := *s.at
 	if at.IP.IsUnspecified() {
-		at = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: at.Port}
+		at.IP = net.IPv4(127, 0, 0, 1)
 	}
 	return (&url.URL{Scheme: "nats", Host: at.String()}).String()
 }
@@ -177,9 +169,6 @@ func (s *Server) LoginURL() string {
 	return at.String()
 }
 
-// Local reports whether only this machine reaches the server.
-func (s *Server) Local() bool { return s.nats.Addr().(*net.TCPAddr).IP.IsLoopback() }
-
 // Ready waits until the server can be used: of several, most are there and have elected a leader.
 func (s *Server) Ready(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -189,20 +178,6 @@ func (s *Server) Ready(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-tick.C:
-		}
-	}
-	return nil
-}
-
-// Deserted waits until no client is connected, or for the end of ctx.
-func (s *Server) Deserted(ctx context.Context) error {
-	look := time.NewTicker(50 * time.Millisecond)
-	defer look.Stop()
-	for s.nats.NumClients() > 0 {
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			return ctx.Err()
 		}
 	}
 	return nil
@@ -231,8 +206,8 @@ func (s *Server) Close() {
 				return // its lock stays
 			}
 		}
-		if s.pointer != "" {
-			_ = os.Remove(s.pointer) // one that is left leads to a store whose login is wrong
+		if s.forget != nil {
+			s.forget()
 		}
 		_ = s.lock.Close() // nothing was written
 	})

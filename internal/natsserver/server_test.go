@@ -1,4 +1,4 @@
-package server_test
+package natsserver_test
 
 import (
 	"context"
@@ -20,13 +20,14 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/weftcrawl/weft/cluster/server"
+	"github.com/weftcrawl/weft/internal/natslogin"
+	"github.com/weftcrawl/weft/internal/natsserver"
 )
 
 // start starts a server that ends with the test.
-func start(t *testing.T, o server.Options) *server.Server {
+func start(t *testing.T, o natsserver.Options) *natsserver.Server {
 	t.Helper()
-	s, err := server.Start(o)
+	s, err := natsserver.Start(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func connect(t *testing.T, url string, o ...nats.Option) jetstream.JetStream {
 // TestStore: what a server has acknowledged is there for the next one in its folder, and one at a
 // time has it.
 func TestStore(t *testing.T) {
-	o := server.Options{Store: filepath.Join(t.TempDir(), "new", "store"), Listen: "127.0.0.1:0", Name: "a"}
+	o := natsserver.Options{Store: filepath.Join(t.TempDir(), "new", "store"), Listen: "127.0.0.1:0", Name: "a"}
 	s := start(t, o)
 	js := connect(t, s.URL())
 	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b"})
@@ -62,7 +63,7 @@ func TestStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := server.Start(o); err == nil || !strings.Contains(err.Error(), "another server has it") {
+	if _, err := natsserver.Start(o); err == nil || !strings.Contains(err.Error(), "another server has it") {
 		t.Errorf("two servers of one store: %v", err)
 	}
 	s.Close()
@@ -90,26 +91,26 @@ func TestMistakes(t *testing.T) {
 	defer taken.Close()
 	three := []string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
 	for _, c := range []struct {
-		o    server.Options
+		o    natsserver.Options
 		want string
 	}{
-		{server.Options{}, "no store, expected a folder"},
-		{server.Options{Store: file}, "not a directory, expected a folder that can be written"},
-		{server.Options{Store: filepath.Join(file, "sub")}, "not a directory, expected a folder that can be written"},
-		{server.Options{Listen: taken.Addr().String()}, taken.Addr().String() + ": in use, expected a free address"},
-		{server.Options{Listen: "192.0.2.1:0"}, "192.0.2.1:0: expected an address of this machine"},
-		{server.Options{Listen: "nats://127.0.0.1"}, "address to listen at: expected HOST or HOST:PORT, such as 10.0.0.1 or 10.0.0.1:4222"},
-		{server.Options{Listen: "127.0.0.1:99999"}, "address to listen at: expected HOST or HOST:PORT"},
-		{server.Options{Name: "a b"}, `name "a b": expected one without spaces`},
-		{server.Options{Login: "ada:"}, "login: expected USER:PASSWORD or a token"},
-		{server.Options{Cert: file}, "expected both a certificate and its key"},
-		{server.Options{Cert: file, Key: file}, "file"},
-		{server.Options{CA: file}, "expected both a certificate and its key"},
-		{server.Options{Peers: []string{"a", "a:6222", "b"}}, `peer "a:6222": named twice`},
-		{server.Options{Peers: []string{"a", "http://b", "c"}}, `peer "http://b": expected HOST or HOST:PORT, such as 10.0.0.1 or 10.0.0.1:6222`},
-		{server.Options{Peers: three}, "peers 127.0.0.1:1,127.0.0.1:2,127.0.0.1:3: expected all servers, this one too: 127.0.0.1:6222"},
-		{server.Options{Peers: three[:2], ListenPeers: three[0]}, "expected three or more"},
-		{server.Options{Peers: append(three, taken.Addr().String()), ListenPeers: taken.Addr().String()}, taken.Addr().String() + ": in use"},
+		{natsserver.Options{}, "no store, expected a folder"},
+		{natsserver.Options{Store: file}, "not a directory, expected a folder that can be written"},
+		{natsserver.Options{Store: filepath.Join(file, "sub")}, "not a directory, expected a folder that can be written"},
+		{natsserver.Options{Listen: taken.Addr().String()}, taken.Addr().String() + ": in use, expected a free address"},
+		{natsserver.Options{Listen: "192.0.2.1:0"}, "192.0.2.1:0: expected an address of this machine"},
+		{natsserver.Options{Listen: "nats://127.0.0.1"}, "address to listen at: expected HOST or HOST:PORT, such as 10.0.0.1 or 10.0.0.1:4222"},
+		{natsserver.Options{Listen: "127.0.0.1:99999"}, "address to listen at: expected HOST or HOST:PORT"},
+		{natsserver.Options{Name: "a b"}, `name "a b": expected one without spaces`},
+		{natsserver.Options{Login: "ada:"}, "login: expected USER:PASSWORD or a token"},
+		{natsserver.Options{Cert: file}, "expected both a certificate and its key"},
+		{natsserver.Options{Cert: file, Key: file}, "file"},
+		{natsserver.Options{CA: file}, "expected both a certificate and its key"},
+		{natsserver.Options{Peers: []string{"a", "a:6222", "b"}}, `peer "a:6222": named twice`},
+		{natsserver.Options{Peers: []string{"a", "http://b", "c"}}, `peer "http://b": expected HOST or HOST:PORT, such as 10.0.0.1 or 10.0.0.1:6222`},
+		{natsserver.Options{Peers: three}, "peers 127.0.0.1:1,127.0.0.1:2,127.0.0.1:3: expected all servers, this one too: 127.0.0.1:6222"},
+		{natsserver.Options{Peers: three[:2], ListenPeers: three[0]}, "expected three or more"},
+		{natsserver.Options{Peers: append(three, taken.Addr().String()), ListenPeers: taken.Addr().String()}, taken.Addr().String() + ": in use"},
 	} {
 		if c.o.Store == "" && c.want != "no store, expected a folder" {
 			c.o.Store = filepath.Join(dir, "store")
@@ -117,7 +118,7 @@ func TestMistakes(t *testing.T) {
 		if c.o.Listen == "" {
 			c.o.Listen = "127.0.0.1:0"
 		}
-		s, err := server.Start(c.o)
+		s, err := natsserver.Start(c.o)
 		if err == nil {
 			s.Close()
 		}
@@ -130,7 +131,7 @@ func TestMistakes(t *testing.T) {
 // TestLogin: only who has the login, and speaks TLS by the authority, gets in.
 func TestLogin(t *testing.T) {
 	files := certificates(t)
-	o := server.Options{Store: t.TempDir(), Listen: "127.0.0.1:0", Login: "ada:lovelace", Cert: files.cert, Key: files.key, CA: files.ca}
+	o := natsserver.Options{Store: t.TempDir(), Listen: "127.0.0.1:0", Login: "ada:lovelace", Cert: files.cert, Key: files.key, CA: files.ca}
 	s := start(t, o)
 	ca, cert, login := nats.RootCAs(files.ca), nats.ClientCert(files.cert, files.key), nats.UserInfo("ada", "lovelace")
 	connect(t, s.URL(), ca, cert, login)
@@ -142,7 +143,7 @@ func TestLogin(t *testing.T) {
 			t.Errorf("%s: got in", name)
 		}
 	}
-	token := start(t, server.Options{Store: t.TempDir(), Listen: "127.0.0.1:0", Login: "secret"})
+	token := start(t, natsserver.Options{Store: t.TempDir(), Listen: "127.0.0.1:0", Login: "secret"})
 	connect(t, token.URL(), nats.Token("secret"))
 	if nc, err := nats.Connect(token.URL()); !errors.Is(err, nats.ErrAuthorization) {
 		nc.Close()
@@ -154,7 +155,7 @@ func TestLogin(t *testing.T) {
 // are here, and nothing else.
 func TestThree(t *testing.T) {
 	files := certificates(t)
-	var all []*server.Server
+	var all []*natsserver.Server
 	var peers []string
 	for range 3 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -186,14 +187,14 @@ func TestThree(t *testing.T) {
 	}
 	for i := range 3 {
 		last := 2 - i
-		o := server.Options{
+		o := natsserver.Options{
 			Store: t.TempDir(), Listen: "127.0.0.1:0", Name: fmt.Sprint(last), Peers: peers, ListenPeers: peers[last],
 			Login: "secret", Cert: files.cert, Key: files.key, CA: files.ca,
 		}
 		if last == 2 {
 			o.Warn = func(text string) { said <- text }
 		}
-		all = append([]*server.Server{start(t, o)}, all...)
+		all = append([]*natsserver.Server{start(t, o)}, all...)
 		if last == 2 {
 			hears("waits for the other servers: 1 of 3 are here")
 		}
@@ -271,56 +272,35 @@ func certificates(t *testing.T) pems {
 	return p
 }
 
-// TestKeepLogin: a server that keeps a login has the same one whenever it has this store. Its user
-// finds the login, from the folder and from anywhere; nobody else can read it.
+// TestKeepLogin: a server that keeps a login has the same one whenever it has this store, unless it
+// is not readable, and lets in whoever of its user names it.
 func TestKeepLogin(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
-	o := server.Options{Store: filepath.Join(t.TempDir(), "store"), Listen: "127.0.0.1:0", KeepLogin: true}
+	o := natsserver.Options{Store: filepath.Join(t.TempDir(), "store"), Listen: "127.0.0.1:0", KeepLogin: true}
 	s := start(t, o)
-	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL(), "nats://"))
-	connect(t, s.LoginURL())
+	connect(t, natslogin.With([]string{s.URL()})[0])
 	if nc, err := nats.Connect(s.URL()); !errors.Is(err, nats.ErrAuthorization) {
 		nc.Close()
 		t.Errorf("without the login: %v", err)
 	}
-	for _, path := range []string{filepath.Join(o.Store, "login"), filepath.Join(cache, "weft/servers/127.0.0.1:"+port)} {
-		if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
-			t.Errorf("%s: %v, %v", path, info, err)
-		}
-	}
 	if info, err := os.Stat(o.Store); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info, err)
 	}
-	other := "nats://127.0.0.1:1"
-	given := []string{s.URL(), "127.0.0.1:" + port, "tls://localhost:" + port, "nats://ada:x@127.0.0.1:" + port, other, "nats://[::1]", "embedded", "nats://a/../../b", ""}
-	for store, env := range map[string]string{o.Store: t.TempDir(), t.TempDir(): cache, "": cache} {
-		t.Setenv("XDG_CACHE_HOME", env)
-		got := server.WithLogins(given, store)
-		for i := range got {
-			if want := given[i]; i < 3 && got[i] != s.LoginURL() || i >= 3 && got[i] != want {
-				t.Errorf("in %q with %q: %s is %s", store, env, want, got[i])
-			}
-		}
-	}
-	t.Setenv("XDG_CACHE_HOME", cache)
 	was := s.LoginURL()
 	s.Close()
 	if left, _ := filepath.Glob(filepath.Join(cache, "weft/servers/*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	o.Listen = "127.0.0.1:" + port
+	o.Listen = strings.TrimPrefix(s.URL(), "nats://")
 	if s = start(t, o); s.LoginURL() != was {
 		t.Errorf("%s, expected %s", s.LoginURL(), was)
 	}
 	s.Close()
-	for _, junk := range []string{"", "junk", "nats://weft@127.0.0.1", strings.Repeat("x", 1<<20)} {
-		if err := os.WriteFile(filepath.Join(o.Store, "login"), []byte(junk), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if s = start(t, o); s.LoginURL() == was || !strings.Contains(s.LoginURL(), "@") {
-			t.Errorf("%.20q: %s", junk, s.LoginURL())
-		}
-		s.Close()
+	if err := os.WriteFile(natslogin.File(o.Store), []byte("junk"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s = start(t, o); s.LoginURL() == was || !strings.Contains(s.LoginURL(), "@") {
+		t.Errorf("of junk: %s", s.LoginURL())
 	}
 }
