@@ -248,7 +248,7 @@ func TestGate(t *testing.T) {
 		now.Add(-1)
 	}))
 	defer s.Close()
-	sc := New(Options{HTTP: weft.HTTP{AllowPrivate: true}, PerSite: 2, Waiting: 4})
+	sc := New(Options{HTTP: weft.HTTP{AllowPrivate: true}, PerSite: 2, Waiting: 6})
 	done := make(chan error)
 	for range 6 {
 		go func() {
@@ -265,7 +265,7 @@ func TestGate(t *testing.T) {
 	if most.Load() > 2 {
 		t.Errorf("%d fetches at once", most.Load())
 	}
-	if _, err := sc.gate.waiting.Take(t.Context(), 4); err != nil {
+	if _, err := sc.gate.waiting.Take(t.Context(), 6); err != nil {
 		t.Error(err)
 	}
 	if _, err := sc.Page(within(t), Ask{URL: s.URL}); kindOfError(err) != KindBusy {
