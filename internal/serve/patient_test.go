@@ -57,8 +57,8 @@ func pause(ctx context.Context, d time.Duration) {
 	<-ctx.Done()
 }
 
-// TestLongAnswers: an answer that somebody reads goes on beyond the time of a request, and ends once
-// nobody reads it.
+// TestLongAnswers: an answer that somebody reads goes on beyond the time of a request, and ends
+// once nobody reads it.
 func TestLongAnswers(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
