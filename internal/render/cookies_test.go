@@ -13,9 +13,10 @@ import (
 )
 
 // TestCookies: a page has the cookies that it is given, each where it belongs, and none that the
-// browser refuses; those of pages that are rendered beside it take none from it.
+// browser refuses; those of pages that are rendered beside it take none from it. Tabs of the shell
+// have a jar each, those of the other browser share one.
 func TestCookies(t *testing.T) {
-	inBrowsers(t, 0, func(t *testing.T, r *render.Renderer) {
+	inEach(t, 0, browsers, func(t *testing.T, r *render.Renderer) {
 		var lacking, requests atomic.Int32
 		fetch := func(_ context.Context, q *render.Request) (*render.Response, error) {
 			requests.Add(1)
