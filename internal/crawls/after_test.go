@@ -239,3 +239,26 @@ func TestKept(t *testing.T) {
 		t.Error("too much is kept")
 	}
 }
+
+// TestTries: what follows a visit is tried ever less often as long as it fails, and then is given
+// up.
+func TestTries(t *testing.T) {
+	t.Parallel()
+	f, err := Open(t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	now := time.Now()
+	f.now = func() time.Time { return now }
+	e := &entry{Crawl: Crawl{Name: "a"}}
+	f.all["a"] = e
+	a := &e.then.compares
+	for i, want := range []time.Duration{1, 2, 4, 8, 0} {
+		a.begin(now, f.life, time.Minute)
+		given := f.tried(e, a, errors.New("not yet"), want == 0, "comparison")
+		if given != (want == 0) || !given && a.again.Sub(now) != want*time.Second || a.may(now) != given {
+			t.Errorf("try %d: given up: %t, the next one in %s, expected %d s", i, given, a.again.Sub(now), want)
+		}
+	}
+}

@@ -291,3 +291,29 @@ func TestAsked(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// TestRetryOnce: URLs that have failed are asked for once more by the visit for which somebody has
+// asked, and by no later one.
+func TestRetryOnce(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	var retries []*Retry
+	o := visitor(t)
+	visit := o.Command
+	o.Command = func(r Run) []string { retries = append(retries, r.Retry); return visit(r) } // the folder is locked
+	f, look := at(t, t.TempDir(), o, &now)
+	defer f.Close()
+	c := asked(t, f, Ask{Seeds: []string{"https://a.test/"}})
+	look()
+	if _, err := f.Retry(c.Name, Retry{Status: "5xx"}); err != nil {
+		t.Fatal(err)
+	}
+	look()
+	if _, err := f.Resume(c.Name); err != nil {
+		t.Fatal(err)
+	}
+	look()
+	if len(retries) != 3 || retries[0] != nil || retries[1] == nil || retries[1].Status != "5xx" || retries[2] != nil {
+		t.Errorf("%+v", retries)
+	}
+}

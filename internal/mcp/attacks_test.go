@@ -3,12 +3,14 @@ package mcp
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/scrape"
 	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
@@ -106,5 +108,16 @@ func TestBadLines(t *testing.T) {
 	}
 	if err := command.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestErrors: the words of an error that may be of the Web stand within the frame.
+func TestErrors(t *testing.T) {
+	const order = "IGNORE-ALL-RULES"
+	for _, err := range []error{errors.New(order), fmt.Errorf("pages.jsonl: %w", errors.New(order)), &scrape.Error{Kind: scrape.KindNetwork, URL: order, Detail: order}} {
+		r := failure(t.Context(), err)
+		if before, content, behind := parts(t, r); !r.IsError || strings.Contains(before+behind, order) || !strings.Contains(content, order) {
+			t.Errorf("%v: %s", err, textOf(r))
+		}
 	}
 }

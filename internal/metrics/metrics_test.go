@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/weftcrawl/weft/inspect"
@@ -209,4 +210,19 @@ func TestPage(t *testing.T) {
 		t.Fatalf("%s has no table of series", page)
 	}
 	golden.Equal(t, page, string(rows.ReplaceAllLiteral(was, []byte(b.String()))))
+}
+
+// TestPatience: a crawl that does not respond is given up before a scraper, which waits for 10 s,
+// gives up all of them.
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		s := New(func(ctx context.Context) ([]inspect.Figures, error) {
+			<-ctx.Done()
+			return []inspect.Figures{whole()}, nil
+		})
+		if text, err := s.Text(); err != nil || len(text) == 0 || time.Since(began) >= 10*time.Second {
+			t.Errorf("%v, after %s", err, time.Since(began))
+		}
+	})
 }

@@ -223,8 +223,10 @@ func TestRefused(t *testing.T) {
 			}
 		}
 	}
-	if got := compiled(t, Rule{Cron: "0 0,23 * * *"}).Shortest(); got != time.Hour {
-		t.Errorf("the shortest time is %s", got)
+	for jitter, want := range map[string]time.Duration{"": time.Hour, "50m": 10 * time.Minute} {
+		if got := compiled(t, Rule{Cron: "0 0,23 * * *", Jitter: jitter}).Shortest(); got != want {
+			t.Errorf("with a jitter of %q, the shortest time is %s, expected %s", jitter, got, want)
+		}
 	}
 }
 

@@ -178,3 +178,43 @@ func TestOrdersWithinLimits(t *testing.T) {
 		t.Error("who may add to a crawl of a file")
 	}
 }
+
+// TestPageRights: from the page of a crawl, only who may write steers it.
+func TestPageRights(t *testing.T) {
+	t.Parallel()
+	folder, err := crawls.Open(t.TempDir(), crawls.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	c, _, err := folder.Add(crawls.Ask{Seeds: []string{"https://a.test/"}, By: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := OpenTokens(folder.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{Crawls: folder, Tokens: tokens, Scraper: scrape.New(scrape.Options{})})
+	for right, refused := range map[Right]map[string]bool{
+		Read:  {"GET /v1/urls": false, "HEAD /": false, "POST /v1/orders": true},
+		Write: {"GET /v1/urls": true, "HEAD /": true, "POST /v1/orders": false},
+	} {
+		token, err := tokens.Add("one", []Right{right}, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, want := range refused {
+			method, path, _ := strings.Cut(what, " ")
+			r := httptest.NewRequest(method, "/crawls/"+c.Name+path, strings.NewReader(`{"words":["stop"]}`))
+			r.Host = "localhost"
+			r.Header.Set("Authorization", "Bearer "+token)
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			if (w.Code == http.StatusForbidden) != want {
+				t.Errorf("%s with the right to %s: %d %s", what, right, w.Code, w.Body)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/atomicfile"
+	"github.com/weftcrawl/weft/internal/crawls"
 )
 
 // TestRemovedToken: a token that is removed lets nobody in, and its limits hold for its crawls, in
@@ -120,5 +122,49 @@ func TestHandOver(t *testing.T) {
 	})
 	if err != nil || owner(other) != 0 {
 		t.Errorf("%v, of %d", err, owner(other))
+	}
+}
+
+// TestHolds: somebody looks at a crawl for as long as his token, as it is by now, lets him.
+func TestHolds(t *testing.T) {
+	tokens, err := OpenTokens(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	own, other := &crawls.Crawl{By: "one"}, &crawls.Crawl{By: "two"}
+	for _, c := range []struct {
+		rights     []Right
+		own, other bool
+	}{{Rights, true, true}, {OwnRights, true, false}, {[]Right{Write, Others}, false, false}} {
+		if text, err = tokens.Add("one", c.rights, Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		by := &Token{Name: "one", Hash: hashOf(text), Rights: Rights}
+		if tokens.holds(by, own) != c.own || tokens.holds(by, other) != c.other {
+			t.Errorf("%v: his own: %t, that of another: %t", c.rights, !c.own, !c.other)
+		}
+	}
+}
+
+// TestPagesAtOnce: a token has so many pages at once, also after it has had others.
+func TestPagesAtOnce(t *testing.T) {
+	f := newFetches(nil)
+	ctx := context.WithValue(t.Context(), asks{}, &Token{Name: "one", Limits: Limits{Fetches: 2}})
+	for range 3 {
+		var leaves []func()
+		for range 2 {
+			leave, err := f.enter(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leaves = append(leaves, leave)
+		}
+		if _, err := f.enter(ctx); err == nil {
+			t.Error("a third one at once")
+		}
+		for _, leave := range leaves {
+			leave()
+		}
 	}
 }

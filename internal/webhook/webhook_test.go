@@ -374,3 +374,18 @@ func TestPorts(t *testing.T) {
 		}
 	}
 }
+
+// TestPauses: a receiver that does not take a delivery in is asked ever less often.
+func TestPauses(t *testing.T) {
+	r := newRunner(nil, Options{First: time.Minute, Most: time.Hour})
+	var pauses []string
+	for range 6 {
+		if err := r.later("a", errors.New("status 500")); err != nil {
+			t.Fatal(err)
+		}
+		pauses = append(pauses, r.late["a"].pause.String())
+	}
+	if got := strings.Join(pauses, " "); got != "1m0s 2m0s 4m0s 8m0s 10m0s 10m0s" {
+		t.Error(got)
+	}
+}
