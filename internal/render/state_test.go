@@ -53,6 +53,9 @@ func TestOneTab(t *testing.T) {
 	})
 }
 
+// TestSharedStores: nor do they where tabs share their stores, as in all browsers but the shell.
+func TestSharedStores(t *testing.T) { inEach(t, 1, browsers[1:], testNoState) }
+
 // testNoState: a page finds nothing of those that its tab has shown before, whatever they have
 // stored, in frames of other sites, too.
 func testNoState(t *testing.T, r *render.Renderer) {
