@@ -300,7 +300,8 @@ func TestRetryOnce(t *testing.T) {
 	var retries []*Retry
 	o := visitor(t)
 	visit := o.Command
-	o.Command = func(r Run) []string { retries = append(retries, r.Retry); return visit(r) } // the folder is locked
+	// The folder is locked meanwhile.
+	o.Command = func(r Run) []string { retries = append(retries, r.Retry); return visit(r) }
 	f, look := at(t, t.TempDir(), o, &now)
 	defer f.Close()
 	c := asked(t, f, Ask{Seeds: []string{"https://a.test/"}})
