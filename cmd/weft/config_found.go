@@ -24,9 +24,8 @@ var personal = []string{
 	"cookies", "header", "post-data", "post-form", "post-type",
 	"session", "signed-out", "submit", "success", "url",
 	"cluster", "cluster-ca", "cluster-cert", "cluster-creds", "cluster-key",
-	"cert", "key", "listen", "listen-peers", "login", "peers", "store",
 	"amend", "delete", "force", "fresh",
-	"metrics", "otlp", "web", "host", "plain-http", "tls-cert", "tls-key", "add-token", "remove-token",
+	"metrics", "otlp", "web", "host", "listen", "plain-http", "tls-cert", "tls-key", "add-token", "remove-token",
 }
 
 // foundMaySet reports why a file that was found may not set a flag so.
