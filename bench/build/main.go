@@ -60,7 +60,6 @@ type run struct {
 	wall, cpu   time.Duration
 	mark        time.Duration         // 0: none
 	packages    map[string]*packageOf // by import path, of tests
-	standard    time.Duration         // of cpu, compiling the standard library's packages
 }
 
 // packageOf is the times of a package's tests.
@@ -131,19 +130,9 @@ func crawl(ctx context.Context, root, command, dir, state string) (run, error) {
 	}))
 	defer site.Close()
 	job := filepath.Join(dir, state+".weft")
-	graph := filepath.Join(dir, state+".json")
-	r, err := shell(ctx, root, dir, strings.Replace(command, "https://example.org/", site.URL+"/ --job "+job, 1), "GOFLAGS=-debug-actiongraph="+graph)
+	r, err := shell(ctx, root, dir, strings.Replace(command, "https://example.org/", site.URL+"/ --job "+job, 1))
 	if err != nil {
 		return r, err
-	}
-	actions, err := actionsOf(graph)
-	if err != nil {
-		return r, err
-	}
-	for _, a := range actions {
-		if first, _, _ := strings.Cut(a.Package, "/"); a.Mode == "build" && !strings.Contains(first, ".") {
-			r.standard += a.cpu()
-		}
 	}
 	if text, err := os.ReadFile(filepath.Join(job, "pages.jsonl")); err != nil || bytes.Count(text, []byte("\n")) == 0 {
 		return r, errors.Join(err, errors.New("no page was fetched"))
@@ -209,9 +198,7 @@ func write(runs []run, command, load string) []byte {
 	for _, r := range runs {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.what, r.state, seconds(r.wall), seconds(r.cpu), verdict(r.wall, r.mark))
 	}
-	fmt.Fprintf(&b, "\n%s\n", machine.Fill(fmt.Sprintf("The marks are of a machine that compiles the standard library's part in %.0f s of CPU time. "+
-		"This one takes %s, so the first page would be there after %.0f s. `make costs` tells what each module takes.",
-		machine.MarkStandard.Seconds(), seconds(runs[0].standard), runs[0].wall.Seconds()*machine.MarkStandard.Seconds()/runs[0].standard.Seconds())))
+	fmt.Fprintf(&b, "\n%s\n", machine.Fill("The marks are of two cores without other work. `make costs` tells what each module takes."))
 	if len(runs) > 2 {
 		fmt.Fprintf(&b, "\n%s\n\n| package | cache empty | cache full | mark |\n|---|---|---|---|\n",
 			machine.Fill("The packages whose tests take longest; two run at a time, while the cache is empty, beside the compiler:"))
