@@ -56,8 +56,7 @@ func TestDownloads(t *testing.T) {
 // there, and about which nothing is said.
 func TestPermissions(t *testing.T) {
 	inEach(t, 0, browsers, func(t *testing.T, r *render.Renderer) {
-		const secure = "https://permissions.test/"
-		d, err := r.Render(t.Context(), page(secure, `<p id=p><script>
+		p := page("https://permissions.test/", `<p id=p><script>
 const asks = {
 	geolocation: () => new Promise((f, r) => navigator.geolocation.getCurrentPosition(f, r)),
 	notifications: () => Notification.requestPermission(),
@@ -66,9 +65,13 @@ const asks = {
 	midi: () => navigator.requestMIDIAccess({sysex: true}),
 	storage: () => navigator.storage.persist(),
 }
+let left = Object.keys(asks).length - 1 // without the camera
+const says = text => { p.append(text + ' '); if (--left == 0) p.id = 'said' }
 for (const [name, ask] of Object.entries(asks)) {
-	try { ask().then(v => p.append(name + '=' + v + ' '), e => p.append(name + '=denied(' + e.message + ') ')) } catch (e) { p.append(name + '=' + e) }
-}</script>`, nil))
+	try { ask().then(v => says(name + '=' + v), e => says(name + '=denied(' + e.message + ')')) } catch (e) { says(name + '=' + e) }
+}</script>`, nil)
+		p.Steps.Wait, _ = render.ParseWait("#said")
+		d, err := r.Render(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
