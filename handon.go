@@ -104,7 +104,7 @@ var handedOn = []handing{
 	{"MaxBody", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.MaxBody = c.HTTP.MaxBody }},
 	{"Memory", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.Window = c.window() }},
 	{"Concurrency", func(c *config, to *crawl.Config) {
-		to.Engine.Fetch.HTTP.MaxIdle = (c.Pace.Concurrency + c.Loops - 1) / c.Loops
+		to.Engine.Fetch.HTTP.MaxIdle = (maxIdle(c.Pace.Concurrency) + c.Loops - 1) / c.Loops
 	}},
 	{"Memory", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.MaxKept = c.shares.Kept }},
 	{"Memory", func(c *config, to *crawl.Config) { to.Engine.Fetch.HTTP.MaxIdleBytes = c.shares.Idle }},

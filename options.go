@@ -514,6 +514,10 @@ func maxConcurrency() int {
 	return max(1, int(min(100_000, limit.Cur))-spareDescriptors)
 }
 
+// maxIdle returns the number of connections that are kept beside so many requests: half of the
+// other descriptors. Hosts take turns: those of a broad crawl come back after thousands of others.
+func maxIdle(concurrency int) int { return max(concurrency, (maxConcurrency()-concurrency)/2) }
+
 // orDefault returns n; 0 stands for def, and a negative number for 0.
 func orDefault[N int | time.Duration](n, def N) N {
 	switch {

@@ -356,6 +356,7 @@ func TestLimitsOfThePool(t *testing.T) {
 	}{
 		{"none", httpclient.Options{}, 0},
 		{"in total", httpclient.Options{MaxIdle: 3}, 2},
+		{"of memory", httpclient.Options{MaxIdleBytes: 2 << 10}, 3},
 		{"per host", httpclient.Options{MaxIdlePerHost: 1}, 3},
 		{"both", httpclient.Options{MaxIdle: 1, MaxIdlePerHost: 2}, 4},
 		{"nothing is kept", httpclient.Options{MaxIdle: -1}, 5},

@@ -63,7 +63,8 @@ type Options struct {
 	// MaxKept limits the buffers kept for later responses in bytes, once for raw and once for
 	// decoded bodies; 0 or negative: 32 MiB.
 	MaxKept int
-	// MaxIdleBytes is the most memory of the certificates of idle connections; 0 or negative: 16 MiB.
+	// MaxIdleBytes is the most memory of idle connections, 1 KiB or 5 KiB over TLS and certificates
+	// each; 0 or negative: 16 MiB.
 	MaxIdleBytes int
 	// MaxSessionBytes is the most memory of the TLS sessions that are remembered for resumption; 0 or
 	// negative: 16 MiB.

@@ -7,14 +7,14 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// pool holds the idle connections of a client. When it is full, of connections or of certificates,
-// it closes the one that has been idle longest: a broad crawl leaves most hosts for good, and their
+// pool holds the idle connections of a client. When it is full, of connections or of bytes, it
+// closes the one that has been idle longest: a broad crawl leaves most hosts for good, and their
 // connections must not displace those of active hosts.
 type pool struct {
 	loop           *aio.Loop
 	max            int // negative: none are kept
 	maxPerRoute    int // 0: no limit
-	maxBytes       int // of the servers' certificates
+	maxBytes       int
 	age            time.Duration
 	n, bytes       int
 	byRoute        map[route][]*conn // most recently put last; never empty
@@ -30,12 +30,18 @@ func newPool(l *aio.Loop, opt *Options) pool {
 	}
 }
 
+// The memory of an idle connection, in bytes, without what its server has sent.
+const (
+	idlePlain = 1 << 10
+	idleTLS   = 5 << 10
+)
+
 // weight returns what an idle connection counts of the pool's bytes.
 func weight(cn *conn) int {
 	if cn.tls == nil {
-		return 0
+		return idlePlain
 	}
-	return cn.tls.weight()
+	return idleTLS + cn.tls.weight()
 }
 
 // put keeps cn, or closes it.

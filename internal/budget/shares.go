@@ -44,7 +44,7 @@ type Shares struct {
 	Pending    int // queued URLs of all hosts; beyond, they are only in the store
 	Bodies     int // bodies, raw and decoded; beyond, no fetch starts or reads on, but for one body
 	Kept       int // buffers kept for the next bodies, of each of the two sorts, per loop
-	Idle       int // certificates of idle connections; beyond, the longest idle is closed; per loop
+	Idle       int // idle connections; beyond, the longest idle is closed; per loop
 	Sessions   int // TLS sessions; beyond, the least recently used are forgotten; per loop
 	Names      int // cached names; beyond, the least recently used are forgotten; per loop
 	Recent     int // URLs sent to the frontier lately; beyond, they are forgotten; per loop
