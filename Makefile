@@ -148,7 +148,7 @@ bench-export:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \
 	go -C bench run ./export -weft "$$bin/weft" -jobs $(or $(DISK),/var/tmp) -urls $(or $(URLS),10000000) -o ../docs/bench/export.md
 
-## bench-read: what Markdown costs a crawl, into docs/bench/read.md (3 minutes; nginx; RUNS=)
+## bench-read: what Markdown costs a crawl, into docs/bench/read.md (15 minutes; nginx, postgresql-doc-15, npm; RUNS=)
 .PHONY: bench-read
 bench-read:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && $(BUILD) -o "$$bin/weft" ./cmd/weft && \

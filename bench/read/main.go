@@ -4,8 +4,8 @@
 //
 //	read [-o FILE] [-runs N] [-jobs DIR] [-weft FILE] [-command TEXT]
 //
-// The sites are the documentation in Debian's python3.11-doc and libboost1.81-doc, served by an
-// nginx that the program starts.
+// The sites are the documentation in Debian's python3.11-doc, libboost1.81-doc and
+// postgresql-doc-15, served by an nginx that the program starts. The peer comes from npm.
 package main
 
 import (
@@ -35,11 +35,13 @@ func measure(m machine.Measurement) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	manuals := []manual{sphinx, boostBook}
-	sites := []origin.Site{
+	all := []origin.Site{
 		{Name: "527 pages of 95 KB", Root: origin.Small, Validators: true},
 		{Name: "3,903 pages of 15 KB", Root: origin.Medium, Validators: true},
+		{Name: "1,170 pages of 15 KB, of PostgreSQL", Root: "/usr/share/doc/postgresql-doc-15/html", Validators: true},
 	}
-	stop, err := origin.Serve(dir, sites)
+	sites := all[:2] // nothing was tuned on the last one
+	stop, err := origin.Serve(dir, all)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +104,11 @@ weft read FILE does; *whole* is weft read --whole.
 		known += fmt.Sprintf("| %s | job | %v |\n| | page | %v |\n| | whole | %v |\n", site.Name, &job, &alone, &whole)
 	}
 	page.WriteString(again)
+	beside, err := besideCrawlee(m, dir, all)
+	if err != nil {
+		return nil, err
+	}
+	page.WriteString(beside)
 	page.WriteString(known)
 	page.WriteString(structure)
 	return page.Bytes(), nil
