@@ -23,7 +23,8 @@ type console struct {
 	signals chan os.Signal // end the crawl: see start
 	monitor *monitor       // nil: nobody else watches
 
-	forCheck bool // no report, and a seed that fails is no error: weft check reports it
+	forCheck  bool // no report, and a seed that fails is no error: weft check reports it
+	forOthers bool // a caller of weft serve reads the messages
 }
 
 // voice is the form of the messages: text or JSON.

@@ -126,7 +126,7 @@ func (f *crawlFlags) prepare(args []string) (*prepared, error) {
 	makesTrees.Store(len(o.Keep.Extract) > 0 || o.Keep.Structured)
 	limitMemory(o.Memory)
 	p.con = newConsole(f.console, f.output)
-	p.con.forCheck = f.forCheck
+	p.con.forCheck, p.con.forOthers = f.forCheck, f.client.Distrust
 	// Without seeds, a job says whether pages are rendered.
 	if err := f.client.idle(); err != nil && (len(args) > 0 || f.input != "") {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/serve"
 )
 
 // crawler is a crawl, of this process or of several machines.
@@ -146,7 +147,7 @@ func (con *console) end(s report, interrupted bool, err error) error {
 	case interrupted, s.summary.Interrupted: // by a signal, or by weft ctl
 		err = &exit{exitInterrupted, nil}
 	case s.fetchedNone() && !con.forCheck:
-		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", noneFetched(s.summary))}
+		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", con.noneFetched(s.summary))}
 	case s.summary.Stopped != "":
 		err = &exit{exitLimit, nil}
 	default:
@@ -163,8 +164,11 @@ func (con *console) end(s report, interrupted bool, err error) error {
 }
 
 // noneFetched says why a crawl has fetched nothing, and what may be done about it.
-func noneFetched(s weft.Summary) string {
-	if s.FirstError != "" {
+func (con *console) noneFetched(s weft.Summary) string {
+	switch {
+	case con.forOthers && strings.Contains(s.FirstError, "blocked-address: "):
+		return s.FirstError + ": " + serve.PrivateHint
+	case s.FirstError != "":
 		return advised(s.FirstError)
 	}
 	why := "none has a 2xx status"

@@ -35,6 +35,15 @@ func Formats() []Format {
 	return []Format{Markdown, Text, HTML, Raw, Links, Items, Structured, Screenshot}
 }
 
+// names lists words.
+func names[S ~string](all []S) string {
+	var words []string
+	for _, one := range all {
+		words = append(words, string(one))
+	}
+	return strings.Join(words, ", ")
+}
+
 // Rendering is the choice to render a page, or not to.
 type Rendering string
 
@@ -93,7 +102,7 @@ func (s *Scraper) check(a *Ask) error {
 	}
 	for _, f := range a.Formats {
 		if !slices.Contains(Formats(), f) {
-			return wrong("format %.64q, expected one of %q", f, Formats())
+			return wrong("format %.64q, expected one of %s", f, names(Formats()))
 		}
 	}
 	if a.MaxBody <= 0 || a.MaxBody > s.MaxBody {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/export"
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/crawls"
 	"github.com/weftcrawl/weft/internal/scrape"
@@ -33,6 +34,9 @@ func fail(w http.ResponseWriter, status int, detail string) {
 	_ = json.NewEncoder(w).Encode(Problem{Title: http.StatusText(status), Status: status, Detail: detail})
 }
 
+// PrivateHint helps a caller with an address that is not public.
+const PrivateHint = "the operator may start weft serve with --allow-private"
+
 // wrong is an error of what was asked for.
 type wrong struct{ error }
 
@@ -48,14 +52,19 @@ func problem(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &failed):
-		return huma.NewError(cmp.Or(statusOf[failed.Kind], http.StatusBadGateway), failed.Error())
+		text := failed.Error()
+		if failed.Kind == scrape.KindBlocked {
+			text += ": " + PrivateHint
+		}
+		return huma.NewError(cmp.Or(statusOf[failed.Kind], http.StatusBadGateway), text)
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &w):
 		return huma.Error422UnprocessableEntity(err.Error())
 	case errors.Is(err, crawls.ErrUnknown), errors.Is(err, fs.ErrNotExist):
 		return huma.Error404NotFound(crawls.ErrUnknown.Error())
-	case errors.Is(err, crawls.ErrOther), errors.Is(err, crawls.ErrPlace), errors.Is(err, inspect.ErrState), errors.Is(err, inspect.ErrCursor):
+	case errors.Is(err, crawls.ErrOther), errors.Is(err, crawls.ErrPlace), errors.Is(err, inspect.ErrState), errors.Is(err, inspect.ErrCursor),
+		errors.Is(err, export.ErrNoLinks), errors.Is(err, export.ErrNoItems), errors.Is(err, export.ErrNoState):
 		return huma.Error422UnprocessableEntity(err.Error())
 	case errors.As(err, &over) && over.Limit == "max-disk":
 		return huma.NewError(http.StatusInsufficientStorage, err.Error())

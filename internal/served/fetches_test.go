@@ -25,7 +25,7 @@ func TestFetches(t *testing.T) {
 		{"/v1/scrape", `{"url":"WEB/none"}`, 200, `"status":404`},
 		{"/v1/scrape", `{"url":"WEB/3","formats":["links","raw"]}`, 200, `{"url":"WEB/4","text":"next","kind":"page"}`},
 		{"/v1/scrape", `{"url":"WEB/3","formats":["screenshot"]}`, 422, "the operator turns it on with --render"},
-		{"/v1/scrape", `{"url":"WEB/3","formats":["poem"]}`, 422, "poem"},
+		{"/v1/scrape", `{"url":"WEB/3","formats":["poem"]}`, 422, `poem\", expected one of markdown, text, html, raw, links,`},
 		{"/v1/scrape", `{"url":"WEB/3","forms":[]}`, 422, "unexpected property"},
 		{"/v1/scrape", `{"url":7}`, 422, "expected string"},
 		{"/v1/scrape", `{"url":`, 400, "JSON"},
@@ -110,7 +110,7 @@ func TestPrivateDoors(t *testing.T) {
 	for _, path := range []string{"/v1/scrape", "/v1/map", "/v1/extract", "/v2/scrape", "/v2/map"} {
 		for _, host := range []string{"127.0.0.1", "localhost", "0x7f.1", "2130706433", "[::ffff:127.0.0.1]", "127.1", "0.0.0.0"} {
 			status, text := s.send(path, `{"url":"http://`+host+":"+port+`/1"`+map[string]string{"/v1/extract": `,"fields":["a=a"]`}[path]+`}`)
-			if status != http.StatusForbidden || !strings.Contains(text, "blocked-address") {
+			if status != http.StatusForbidden || !strings.Contains(text, "blocked-address") || strings.HasPrefix(path, "/v1/") && !strings.Contains(text, "the operator may start weft serve with --allow-private") {
 				t.Errorf("%s %s: %d %s", path, host, status, text)
 			}
 		}
@@ -119,8 +119,10 @@ func TestPrivateDoors(t *testing.T) {
 		var c crawl
 		if status, text := s.ask("POST", path, json.RawMessage(strings.ReplaceAll(body, "WEB", web.URL)), &c); status >= 300 {
 			t.Errorf("%s: %d %s", path, status, text)
-		} else if s.until(c.ID).State != "failed" {
+		} else if c = s.until(c.ID); c.State != "failed" || !strings.HasSuffix(c.Message, "the operator may start weft serve with --allow-private") {
 			t.Errorf("%s: %+v", path, c)
+		} else if status, text := s.ask("GET", "/v1/crawls/"+c.ID+"/export?format=graphml", nil, nil); status != http.StatusUnprocessableEntity || !strings.Contains(text, "--links") {
+			t.Errorf("%s: links of a job without: %d %s", path, status, text)
 		}
 	}
 	if len(asked()) > 0 {
