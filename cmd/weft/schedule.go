@@ -14,8 +14,8 @@ import (
 	"github.com/weftcrawl/weft/internal/serve"
 )
 
-// compares returns the command that prints the changes of a visit. It runs in the folder of the job,
-// whose path is not for those who read the changes.
+// compares returns the command that prints the changes of a visit. It runs in the folder of the
+// job, whose path is not for those who read the changes.
 func compares(self string) func(job string, visit int) []string {
 	return func(job string, visit int) []string {
 		return []string{self, "diff", "--no-config", "--visits", fmt.Sprintf("%d..%d", visit-1, visit), "--format", "json", filepath.Base(job)}
