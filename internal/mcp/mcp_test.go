@@ -293,3 +293,25 @@ func TestCancel(t *testing.T) {
 		t.Error("the call has a result")
 	}
 }
+
+// TestInputEnds: what has been read is answered, though the input has ended.
+func TestInputEnds(t *testing.T) {
+	t.Parallel()
+	page := site(t, map[string]string{"/": kettles})
+	command, stderr := wefttest.Command(t, "mcp", "--allow-private", t.TempDir())
+	defer time.AfterFunc(time.Minute, func() { command.Cancel() }).Stop()
+	command.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"read","arguments":{"url":"` + page + `"}}}
+{"jsonrpc":"2.0","id":"two","method":"ping"}
+{"jsonrpc":"2.0","id":3,"method":"tools/list"}`)
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	for _, want := range []string{`"id":1,`, `"id":"two"`, `"id":3,`, "# Kettles"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%s is not in %.2000s", want, out)
+		}
+	}
+}

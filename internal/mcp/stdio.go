@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -38,7 +39,7 @@ func (w *wholeWriter) Close() error { return nil }
 // lines returns a transport of messages, a line each.
 func lines(in io.ReadCloser, out io.Writer) sdk.Transport {
 	w := &wholeWriter{to: out}
-	return &sdk.IOTransport{Reader: &messageLines{Closer: in, in: bufio.NewReader(in), out: w}, Writer: w, MaxLineLength: mostLine + 1}
+	return finished{&sdk.IOTransport{Reader: &messageLines{Closer: in, in: bufio.NewReader(in), out: w}, Writer: w, MaxLineLength: mostLine + 1}}
 }
 
 // Read reads messages.
@@ -123,4 +124,72 @@ func (m *messageLines) refuse(line []byte, wrong error) error {
 		_, err = m.out.Write(append(text, '\n'))
 	}
 	return err
+}
+
+// finished is a transport whose connection finishes what it has read. The SDK breaks off all calls
+// at the end of the input, which a file reaches before the first of them is answered.
+type finished struct{ sdk.Transport }
+
+// Connect connects.
+func (t finished) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := t.Transport.Connect(ctx)
+	return &finishing{Connection: c, answered: make(chan struct{}), calls: make(map[jsonrpc.ID]bool)}, err
+}
+
+// finishing is its connection.
+type finishing struct {
+	sdk.Connection
+	answered chan struct{} // closed when no answer is to come any more
+
+	mu     sync.Mutex
+	calls  map[jsonrpc.ID]bool // that have been read and not answered
+	ended  bool                // nothing more is read
+	broken bool                // nothing more is written
+	closed bool                // answered is
+}
+
+// Read reads a message. The end of the input waits for the answers.
+func (c *finishing) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if r, is := m.(*jsonrpc.Request); is && err == nil && r.IsCall() {
+		c.note(func() { c.calls[r.ID] = true }) // one with the ID of another has no answer
+	}
+	if err == nil {
+		return m, nil
+	}
+	c.note(func() { c.ended = true })
+	select {
+	case <-c.answered:
+	case <-ctx.Done():
+	}
+	return nil, err
+}
+
+// Write writes a message. A call that is canceled has an answer, too.
+func (c *finishing) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, m)
+	c.note(func() {
+		if r, is := m.(*jsonrpc.Response); is {
+			delete(c.calls, r.ID)
+		}
+		c.broken = c.broken || err != nil // the SDK writes nothing more
+	})
+	return err
+}
+
+// Close closes the connection, which ends the waiting for answers.
+func (c *finishing) Close() error {
+	c.note(func() { c.broken = true })
+	return c.Connection.Close()
+}
+
+// note takes in a change.
+func (c *finishing) note(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
+	if !c.closed && (c.broken || c.ended && len(c.calls) == 0) {
+		c.closed = true
+		close(c.answered)
+	}
 }
