@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ func (t *tools) status(ctx context.Context, in statusIn) (*answer, error) {
 		crawls = t.Crawls.List(t.client)
 	}
 	if in.Job == "" {
-		return a, t.list(a, in.Part, crawls)
+		return a, t.list(ctx, a, in.Part, crawls)
 	}
 	at := slices.IndexFunc(crawls, func(c Crawl) bool { return c.Name == in.Job })
 	if at >= 0 {
@@ -58,7 +59,7 @@ func (t *tools) status(ctx context.Context, in statusIn) (*answer, error) {
 }
 
 // list lists the jobs of the folder, and crawls that have none yet.
-func (t *tools) list(a *answer, p Part, crawls []Crawl) error {
+func (t *tools) list(ctx context.Context, a *answer, p Part, crawls []Crawl) error {
 	names, err := t.jobs.names()
 	if err != nil {
 		return err
@@ -72,8 +73,19 @@ func (t *tools) list(a *answer, p Part, crawls []Crawl) error {
 	for _, c := range crawls {
 		states[c.Name] = c.State
 	}
+	ctx, cancel := context.WithTimeout(ctx, lookFor/2)
+	defer cancel()
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(states)) {
+		if states[name] == "there" && ctx.Err() == nil { // of thousands, the first ones say how they are
+			_ = t.opened(ctx, name, func(ctx context.Context, job *weft.Job) error {
+				s, err := job.Status(ctx)
+				if err == nil {
+					states[name] = string(s.State)
+				}
+				return err
+			})
+		}
 		lines = append(lines, name+" "+states[name])
 	}
 	a.say("%d jobs.", len(lines))
@@ -96,7 +108,11 @@ func tell(a *answer, s *weft.Status) {
 		fmt.Fprintf(&b, "reason: %s\n", line(reason))
 	}
 	for _, status := range slices.Sorted(maps.Keys(s.Statuses)) {
-		fmt.Fprintf(&b, "status %d: %d\n", status, s.Statuses[status])
+		name := fmt.Sprintf("status %d", status)
+		if status == http.StatusNotModified {
+			name = "unchanged"
+		}
+		fmt.Fprintf(&b, "%s: %d\n", name, s.Statuses[status])
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.Errors)) {
 		fmt.Fprintf(&b, "error %s: %d\n", line(kind), s.Errors[kind])

@@ -44,7 +44,7 @@ func TestJobs(t *testing.T) {
 		before, content, _ = parts(t, r)
 		return before, content
 	}
-	if before, text := content("status", args{}); before != "1 jobs.\n" || text != "kettles there" {
+	if before, text := content("status", args{}); before != "1 jobs.\n" || text != "kettles finished" {
 		t.Errorf("%q %q", before, text)
 	}
 	before, text := content("status", args{"job": "kettles"})
