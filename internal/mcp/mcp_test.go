@@ -299,7 +299,6 @@ func TestInputEnds(t *testing.T) {
 	t.Parallel()
 	page := site(t, map[string]string{"/": kettles})
 	command, stderr := wefttest.Command(t, "mcp", "--allow-private", t.TempDir())
-	defer time.AfterFunc(time.Minute, func() { command.Cancel() }).Stop()
 	command.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"read","arguments":{"url":"` + page + `"}}}
