@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,6 +99,29 @@ func TestPage(t *testing.T) {
 		if !strings.HasPrefix(url, s.url) {
 			t.Errorf("the page has requested %s", url)
 		}
+	}
+}
+
+// TestPageHostile: in a real browser none of 63 hostile URLs runs or adds an element to the page of
+// all crawls.
+func TestPageHostile(t *testing.T) {
+	b := browser.Start(t)
+	held, released := holding()
+	defer held.Close()
+	defer close(released)
+	s := serve(t, t.TempDir(), "--allow-private")
+	all := 0
+	for _, tag := range []string{"img src=x onerror", "svg onload", "body onload", "iframe srcdoc=x onload", "input autofocus onfocus", "details open ontoggle", "video src=x onerror", "style onload", "marquee onstart"} {
+		for _, before := range []string{"", `">`, `'>`, "</title>", "</script>", "</textarea>", "--><!-- -->"} {
+			// One runs; the others wait for its host.
+			s.start(map[string]any{"urls": []string{held.URL + "/?" + before + "<" + tag + "=window.ran=1>"}})
+			all++
+		}
+	}
+	b.Open(s.url + "/")
+	const facts = `new Promise(ok => { const look = () => by("rows").children.length === 50 ? (by("more").click(), setTimeout(look, 200)) : by("rows").children.length < COUNT ? setTimeout(look, 20) : ok([by("rows").textContent.includes("ontoggle="), document.querySelectorAll("main img, main svg, main iframe, main details, main video, main style, main marquee, main script").length, window.ran ?? 0, document.documentElement.scrollWidth <= innerWidth].join()); look() })`
+	if got := b.Run(b.Tab, strings.Replace(facts, "COUNT", strconv.Itoa(all), 1)); got != "true,0,0,true" {
+		t.Errorf("URLs, foreign elements, what ran, within the width: %s", got)
 	}
 }
 

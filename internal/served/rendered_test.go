@@ -49,11 +49,23 @@ func TestFetchesRendered(t *testing.T) {
 	if status, text := s.ask("POST", "/v1/scrape", json.RawMessage(`{"url":"`+web.URL+`/app","formats":["screenshot","markdown"]}`), &shot); status != http.StatusOK || !strings.Contains(shot.Markdown, "Made by") {
 		t.Fatalf("%d: %.300s", status, text)
 	}
-	picture, err := base64.StdEncoding.DecodeString(shot.Screenshot)
-	if err != nil {
-		t.Fatal(err)
+	var same struct {
+		Data struct{ Screenshot, Markdown string }
 	}
-	if c, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || c.Width < 1000 {
-		t.Errorf("%+v, %v", c, err)
+	if status, text := s.ask("POST", "/v2/scrape", json.RawMessage(`{"url":"`+web.URL+`/app","formats":["screenshot","markdown"]}`), &same); status != http.StatusOK || !strings.Contains(same.Data.Markdown, "Made by") {
+		t.Fatalf("%d: %.300s", status, text)
+	}
+	ofFirecrawl, is := strings.CutPrefix(same.Data.Screenshot, "data:image/png;base64,")
+	if !is {
+		t.Errorf("%.100s, expected a data: URL", same.Data.Screenshot)
+	}
+	for _, text := range []string{shot.Screenshot, ofFirecrawl} {
+		picture, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || c.Width < 1000 {
+			t.Errorf("%+v, %v", c, err)
+		}
 	}
 }

@@ -3,9 +3,14 @@ package served
 import (
 	"bufio"
 	"bytes"
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -65,6 +70,8 @@ type server struct {
 	cmd   *exec.Cmd
 	url   string
 	token string
+
+	client http.Client
 }
 
 // serve starts one for a folder.
@@ -125,7 +132,7 @@ func (s *server) ask(method, path string, body, v any, header ...string) (status
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := s.client.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -509,29 +516,36 @@ func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	crawls, kills := long.Or(6, 1000), long.Or(5, 100)
 	const pages = 25
-	options := map[string]any{"urls": nil, "options": map[string]any{"delay": fmt.Sprintf("%dms", long.Or(5, 200)), "memory": "64MiB"}}
-	s := serve(t, dir, "--allow-private", "--crawls", strconv.Itoa(long.Or(3, 50)))
+	atOnce := long.Or(3, 50)
+	options := map[string]any{"urls": nil, "options": map[string]any{"delay": fmt.Sprintf("%dms", long.Or(20, 1000)), "memory": "64MiB"}}
+	s := serve(t, dir, "--allow-private", "--crawls", strconv.Itoa(atOnce))
 	began, most := time.Now(), 0
-	ids := make(map[string]func() map[string]int)
+	var ids []string // in the order of their start, which is that of their turns
+	sites := make(map[string]func() map[string]int)
 	add := func(i int) {
 		web, asked := site(t, pages-2)
 		options["urls"] = []string{web.URL + "/"}
 		key := strconv.Itoa(i)
 		first := s.start(options, "Idempotency-Key", key)
-		ids[first.ID] = asked
+		ids, sites[first.ID] = append(ids, first.ID), asked
 		if again := s.start(options, "Idempotency-Key", key); again.ID != first.ID {
 			t.Errorf("%s and %s", first.ID, again.ID)
 		}
 	}
 	for i := range crawls {
 		add(i)
-		if i%max(1, crawls/kills) == 0 {
-			most = max(most, s.running())
-			s.signal(syscall.SIGKILL)
-			s = serve(t, dir, "--allow-private", "--crawls", strconv.Itoa(long.Or(3, 50)))
-		}
 	}
-	for id, asked := range ids {
+	queued := s.counted("queued")
+	for i := range kills { // when this part of them has ended, and those after it run or wait
+		s.until(ids[i*crawls/kills])
+		most = max(most, s.counted("running"))
+		s.signal(syscall.SIGKILL)
+		s = serve(t, dir, "--allow-private", "--crawls", strconv.Itoa(atOnce))
+	}
+	if long.Enabled() && most < atOnce {
+		t.Errorf("%d crawls ran at a time, expected %d", most, atOnce)
+	}
+	for id, asked := range sites {
 		if c := s.until(id); c.State != "done" {
 			t.Errorf("%+v", c)
 		}
@@ -550,13 +564,14 @@ func TestKilled(t *testing.T) {
 	if len(all.Crawls) != crawls {
 		t.Errorf("%d crawls, expected %d", len(all.Crawls), crawls)
 	}
-	t.Logf("%d crawls of %d URLs, up to %d at a time; the server was killed %d times; %.0f s", crawls, pages, most, (crawls-1)/max(1, crawls/kills)+1, time.Since(began).Seconds())
+	t.Logf("%d crawls of %d URLs, %d of which waited at once, up to %d at a time; the server was killed %d times; %.0f s", crawls, pages, queued, most, kills, time.Since(began).Seconds())
 }
 
-// running is the number of crawls that run.
-func (s *server) running() int {
+// counted is the number of crawls with a state.
+func (s *server) counted(state string) int {
+	s.t.Helper()
 	var some struct{ Crawls []crawl }
-	s.ask("GET", "/v1/crawls?state=running&limit=1000", nil, &some)
+	s.ask("GET", "/v1/crawls?limit=1000&state="+state, nil, &some)
 	return len(some.Crawls)
 }
 
@@ -612,6 +627,74 @@ func TestSecure(t *testing.T) {
 		if all := resp.Cookies(); len(all) != 1 || all[0].Secure != want {
 			t.Errorf("%s: %s, %v", proto, resp.Status, all)
 		}
+	}
+}
+
+// TestTLS: beyond loopback a server takes a certificate, its key and a token; a program with the
+// token has its crawl over HTTPS.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	written := func(name, kind string, der []byte, err error) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err == nil {
+			err = os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(nil, of, of, public, private)
+	cert := written("cert.pem", "CERTIFICATE", der, err)
+	known, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err = x509.MarshalPKCS8PrivateKey(private)
+	key := written("key.pem", "PRIVATE KEY", der, err)
+	_, private, err = ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err = x509.MarshalPKCS8PrivateKey(private)
+	other := written("other.pem", "PRIVATE KEY", der, err)
+	jobs := filepath.Join(dir, "jobs")
+	refused := func(want string, args ...string) {
+		t.Helper()
+		if e := wefttest.Run(t, append(append([]string{"serve", "--listen", "0.0.0.0:0"}, args...), jobs)...); e.Code != 3 || !strings.Contains(e.Stderr, want) {
+			t.Errorf("%q: %d, %s", args, e.Code, e.Stderr)
+		}
+	}
+	refused("expected a token", "--tls-cert", cert, "--tls-key", key)
+	token := strings.TrimSpace(wefttest.Run(t, "serve", "--add-token", "me", jobs).Stdout)
+	refused("expected --tls-cert and --tls-key")
+	refused("expected both or none", "--tls-cert", cert)
+	refused("private key", "--tls-cert", cert, "--tls-key", other)
+	s := serve(t, jobs, "--listen", "0.0.0.0:0", "--allow-private", "--tls-cert", cert, "--tls-key", key)
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(s.url, "https://"))
+	if err != nil {
+		t.Fatalf("%s: %v", s.url, err)
+	}
+	s.url = "https://127.0.0.1:" + port
+	roots := x509.NewCertPool()
+	roots.AddCert(known)
+	wire := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	defer wire.CloseIdleConnections()
+	s.client.Transport = wire
+	if status, text := s.ask("GET", "/v1/crawls", nil, nil); status != http.StatusUnauthorized {
+		t.Errorf("without a token: %d %s", status, text)
+	}
+	s.token = token
+	web, _ := site(t, 3)
+	if c := s.until(s.start(map[string]any{"urls": []string{web.URL + "/"}}).ID); c.State != "done" || c.Status.Done != 5 {
+		t.Errorf("%+v", c)
 	}
 }
 
