@@ -95,7 +95,7 @@ func (p *page) judge(body []byte) Reason {
 	for {
 		kind := s.Next()
 		p.text(s.Text)
-		if p.own.text > longPage {
+		if p.own.text > longPage || p.bones == nil && p.own.text >= maxText { // no evidence counts
 			return ""
 		}
 		switch kind {
