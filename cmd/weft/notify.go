@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// notifier tells a service manager how a crawl stands, as sd_notify(3) describes it. A nil one has
+// notifier tells a service manager how a crawl or a server stands, as sd_notify(3) describes it. A nil one has
 // none to tell.
 type notifier struct {
 	conn  net.Conn
@@ -55,6 +55,13 @@ func (n *notifier) tell(lines ...string) {
 // follow says again and again that a crawl lives, which its coordinator has to confirm, and how it
 // stands, until stop is called.
 func (n *notifier) follow(c crawler) (stop func()) {
+	var m meter
+	return n.repeat(func() string { return m.sample(c.Stats()).brief() })
+}
+
+// repeat says again and again what status returns, until stop is called. Of a process that is stuck,
+// status does not return.
+func (n *notifier) repeat(status func() string) (stop func()) {
 	if n == nil {
 		return func() {}
 	}
@@ -62,14 +69,13 @@ func (n *notifier) follow(c crawler) (stop func()) {
 	go func() {
 		tick := time.NewTicker(n.every)
 		defer tick.Stop()
-		var m meter
 		for {
-			s := m.sample(c.Stats()) // of a coordinator that is stuck it does not return
+			s := status()
 			select {
 			case <-done:
 				return
 			default:
-				n.tell("WATCHDOG=1", "STATUS="+s.brief())
+				n.tell("WATCHDOG=1", "STATUS="+s)
 			}
 			select {
 			case <-done:

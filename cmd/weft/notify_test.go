@@ -144,3 +144,26 @@ func TestNotifyNobody(t *testing.T) {
 		t.Errorf("%v: %s", err, stderr)
 	}
 }
+
+// TestNotifyServe: a service manager learns that a server listens, that its folder responds, how
+// many crawls there are, and that it ends.
+func TestNotifyServe(t *testing.T) {
+	t.Parallel()
+	m := newManager(t)
+	cmd, stderr := weftCommand(t, "serve", "--listen", "127.0.0.1:0", t.TempDir())
+	cmd.Env = append(cmd.Env, m.environ()...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	m.find("READY=1")
+	if got := m.find("WATCHDOG=1"); !strings.Contains(got, "STATUS=0 crawls running, 0 queued") {
+		t.Error(got)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	m.find("STOPPING=1")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, stderr)
+	}
+}

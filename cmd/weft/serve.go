@@ -227,6 +227,7 @@ func warnServe(err error) { fmt.Fprintf(os.Stderr, "weft: %s\n", printable(err.E
 
 // serve serves until it is interrupted.
 func (f *serveFlags) serve(dir string, listener net.Listener, tokens *serve.Tokens, usual map[string][]string) error {
+	manager := newNotifier() // before any crawl starts, which would have it, too
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -267,6 +268,9 @@ func (f *serveFlags) serve(dir string, listener net.Listener, tokens *serve.Toke
 	if _, err := fmt.Printf("%s://%s/\n", scheme, listener.Addr()); err != nil {
 		return standardOutput(err)
 	}
+	manager.tell("READY=1")
+	defer manager.tell("STOPPING=1")
+	defer manager.repeat(func() string { return howMany(folder) })()
 	failed := make(chan error, 1)
 	go func() { failed <- serve.Serve(ctx, listener, server); stop() }()
 	go webhook.Run(ctx, folder, webhook.Options{
@@ -277,6 +281,15 @@ func (f *serveFlags) serve(dir string, listener net.Listener, tokens *serve.Toke
 		return &exit{exitError, fmt.Errorf("serve: %w", err)}
 	}
 	return nil
+}
+
+// howMany counts the crawls of a folder. Of one whose loop is stuck it does not return.
+func howMany(f *crawls.Folder) string {
+	n := make(map[crawls.State]int)
+	for _, c := range f.List(func(c *crawls.Crawl) bool { return !c.State.Ended() }) {
+		n[c.State]++
+	}
+	return fmt.Sprintf("%s running, %s queued", plural(n[crawls.Running], "crawl"), count(n[crawls.Queued]))
 }
 
 // carriesOut returns the command that carries out a crawl of a folder.
