@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// notifier tells a service manager how a crawl or a server stands, as sd_notify(3) describes it. A nil one has
-// none to tell.
+// notifier tells a service manager how a crawl or a server stands, as sd_notify(3) describes it. A
+// nil one has none to tell.
 type notifier struct {
 	conn  net.Conn
 	every time.Duration // between two signs of life
@@ -59,8 +59,8 @@ func (n *notifier) follow(c crawler) (stop func()) {
 	return n.repeat(func() string { return m.sample(c.Stats()).brief() })
 }
 
-// repeat says again and again what status returns, until stop is called. Of a process that is stuck,
-// status does not return.
+// repeat says again and again what status returns, until stop is called. Of a process that is
+// stuck, it does not return.
 func (n *notifier) repeat(status func() string) (stop func()) {
 	if n == nil {
 		return func() {}
