@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,8 +31,11 @@ var hostile = func() (all []string) {
 		"\u202edehsinif\u202c", "\u2066x\u2069", "e"+strings.Repeat("\u0301", 300), strings.Repeat("W", 3000), "\u200b\u200b", "a\tb\rc\x1b[31m", `\"};`+run+`;//`, "&lt;b&gt;&#x3c;b>", "data:text/html,x\n\ndata: {}\n\nevent: x")
 }()
 
-// TestPage: in a real browser the page shows a crawl whose URLs, titles and errors are hostile, and
-// steers it; none of them runs, adds markup or widens the page.
+// printable leaves out of a text what ends a header.
+var printable = strings.NewReplacer("\r", " ", "\n", " ", "\x1b", "")
+
+// TestPage: in a real browser the page shows a crawl whose URLs, titles, headers and errors are
+// hostile, and steers it; none of them runs, adds markup or widens the page.
 func TestPage(t *testing.T) {
 	b := browser.Start(t)
 	released := make(chan bool)
@@ -38,7 +43,7 @@ func TestPage(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if r.URL.Path == "/" {
 			for i := range hostile {
-				fmt.Fprintf(w, "<a href='/%d/%%3Cimg%%20src=x%%20onerror=window.ran=1%%3E?%s'>x</a>", i, strings.Repeat("w", 5*i))
+				fmt.Fprintf(w, "<a href='/%d/%s?%s%s'>x</a>", i, url.PathEscape("x"+hostile[i][:min(len(hostile[i]), 60)]), url.QueryEscape(hostile[i][:min(len(hostile[i]), 60)]), strings.Repeat("w", 5*i))
 			}
 			fmt.Fprint(w, "<a href=/held>x</a>")
 			return
@@ -48,8 +53,24 @@ func TestPage(t *testing.T) {
 		}
 		if i := 0; r.URL.Path != "/robots.txt" {
 			fmt.Sscanf(r.URL.Path, "/%d/", &i)
-			if i%9 == 8 {
+			header := printable.Replace(hostile[i])
+			w.Header().Set("Server", header)
+			w.Header().Set("Retry-After", header)
+			switch {
+			case i%9 == 8:
 				w.WriteHeader(http.StatusNotFound)
+			case r.URL.RawQuery == "typed":
+				w.Header().Set("Content-Type", header)
+			case r.URL.RawQuery != "":
+				w.Header().Set("Location", "/"+strconv.Itoa(i)+"/?typed#"+header)
+				if i%2 == 0 {
+					w.Header().Set("Location", "http://[/"+header) // no URL
+				}
+				if i%3 == 0 {
+					w.WriteHeader(http.StatusFound)
+				} else {
+					w.Header().Set("Content-Type", "text/html; charset="+header)
+				}
 			}
 			fmt.Fprintf(w, "<title>%s</title>", strings.NewReplacer("<", "&lt;", "&", "&amp;").Replace(hostile[i]))
 		}
