@@ -126,7 +126,7 @@ func keepHangups(args []string) {
 	}
 }
 
-// releaseHangups leaves later hang-ups to others, and returns those that came before: one or none.
+// releaseHangups returns the hang-up that has come, if any, and leaves later ones to others.
 func releaseHangups() (came []os.Signal) {
 	if early != nil {
 		signal.Stop(early)

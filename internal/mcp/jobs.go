@@ -73,7 +73,7 @@ func (t *tools) list(ctx context.Context, a *answer, p Part, crawls []Crawl) err
 	for _, c := range crawls {
 		states[c.Name] = c.State
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookFor/2)
+	ctx, cancel := context.WithTimeout(ctx, listFor)
 	defer cancel()
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(states)) {

@@ -14,6 +14,7 @@ import (
 // Bounds of a look at a job.
 const (
 	lookFor  = 25 * time.Second // then a part of a search ends
+	listFor  = 2 * time.Second  // jobs beyond are listed without a look at their state
 	checkFor = 2 * time.Minute
 	waitFor  = 50 * time.Second
 )
