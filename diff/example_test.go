@@ -6,16 +6,18 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"sync/atomic"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/diff"
 )
 
 func Example() {
-	price := "19 €"
+	var price atomic.Value
+	price.Store("19 €")
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, "<title>Red shoes</title><p>Red shoes for %s, in all sizes</p>", price)
+		fmt.Fprintf(w, "<title>Red shoes</title><p>Red shoes for %s, in all sizes</p>", price.Load())
 	}))
 	defer site.Close()
 	dir, _ := os.MkdirTemp("", "")
@@ -29,7 +31,7 @@ func Example() {
 		}
 	}
 	visit(weft.Options{Seeds: []string{site.URL}, Job: dir, Keep: weft.Keep{KeepBodies: true}})
-	price = "17 €"
+	price.Store("17 €")
 	visit(weft.Options{Job: dir, Rerun: weft.Rerun{Update: true}})
 
 	report, err := diff.Compare(ctx, diff.Source{Path: dir, Visit: 1}, diff.Source{Path: dir, Visit: 2}, diff.Options{})
