@@ -41,7 +41,7 @@ test-long:
 test-bench:
 	cd bench && go vet ./... && go test -vet=off ./...
 
-## check: formatting, vet, staticcheck
+## check: formatting, vet, staticcheck, and whether other systems can compile it
 .PHONY: check
 check:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
@@ -49,6 +49,7 @@ check:
 	cd bench && go vet ./...
 	$(STATICCHECK) ./...
 	cd bench && $(STATICCHECK) ./...
+	go test -vet=off -tags check -run '^TestOtherSystems$$' ./internal/archtest
 
 ## fuzz: every fuzz target for a few seconds (FUZZTIME=10s)
 .PHONY: fuzz

@@ -122,7 +122,7 @@ func TestChromium(t *testing.T) {
 			paths = append(paths, docs+name+".html")
 		}
 	}
-	b := browser.Start(t)
+	b := browser.Start(t, "--site-per-process")
 	captures := []captured{load(t, live.URL+"/hostile"), load(t, live.URL+"/hints")}
 	seen, had := make(map[string]string), make(map[string]bool)
 	for _, path := range paths {

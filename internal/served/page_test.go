@@ -23,6 +23,7 @@ func holding() (*httptest.Server, chan bool) {
 // TestPage: a person signs in with a token, starts a crawl, looks at it, stops it, and signs out,
 // in a real browser; a hostile URL adds nothing to the page.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	b := browser.Start(t)
 	web, _ := site(t, 500)
 	dir := t.TempDir()
@@ -105,6 +106,7 @@ func TestPage(t *testing.T) {
 // TestPageHostile: in a real browser none of 63 hostile URLs runs or adds an element to the page of
 // all crawls.
 func TestPageHostile(t *testing.T) {
+	t.Parallel()
 	b := browser.Start(t)
 	held, released := holding()
 	defer held.Close()
@@ -128,6 +130,7 @@ func TestPageHostile(t *testing.T) {
 // TestPageMistakes: the page shows the operator which of his files are ignored, whatever their
 // names say; to a token without the right to the crawls of others, they are not there.
 func TestPageMistakes(t *testing.T) {
+	t.Parallel()
 	b := browser.Start(t)
 	dir := t.TempDir()
 	for _, name := range []string{"News.toml", "<img src=x onerror=window.ran=1>.toml"} {

@@ -30,7 +30,7 @@ import (
 	"github.com/weftcrawl/weft/internal/wefttest"
 )
 
-func TestMain(m *testing.M) { wefttest.Main(m, 4) }
+func TestMain(m *testing.M) { wefttest.Main(m, 6) }
 
 // site is a site of n pages, each of which links to the next one, that counts requests.
 func site(t *testing.T, n int) (*httptest.Server, func() map[string]int) {
