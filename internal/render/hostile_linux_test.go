@@ -57,6 +57,8 @@ func TestFailsLater(t *testing.T) {
 				if err == nil || render.KindOf(err) != c.kind {
 					t.Errorf("%v, expected kind %s", err, c.kind)
 				}
+			case c.cut == "cpu" && d != nil && d.Cut == "time" && strings.Contains(d.HTML, "seen"):
+				t.Log("a busy machine gave it little CPU time, and the limit of real time came first")
 			case err != nil || d.Cut != c.cut || !strings.Contains(d.HTML, "seen") || d.Took == 0:
 				t.Errorf("%.300v, %v", d, err)
 			}
