@@ -59,6 +59,19 @@ func TestStalePages(t *testing.T) {
 	}
 }
 
+// TestTargets: CONTRIBUTING.md has a row for each target that writes a page of figures.
+func TestTargets(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^## ([\w-]+): .* into docs/`).FindAllStringSubmatch(string(makefile), -1) {
+		if !strings.Contains(pages(t)["CONTRIBUTING.md"], "\n| `make "+m[1]+"` |") {
+			t.Errorf("CONTRIBUTING.md has no row for make %s", m[1])
+		}
+	}
+}
+
 // TestRecordsPage checks that docs/records.md has a row for each JSON field of each exported struct
 // that a job writes or a command prints, with the right type and the right "may be absent" column,
 // and no other rows.
