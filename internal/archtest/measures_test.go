@@ -38,7 +38,7 @@ var measures = []measure{
 	{"owners", "fields of the frontier's hosts and origins that more than one part sets", 0, true, countOwners},
 	{"returns", "returns to a file on the way of an outcome through the frontier", 30, false, countReturns},
 	{"public", "public packages", 29, false, countPublic},
-	{"unlisted", "public packages that docs/library.md does not list", 0, true, countUnlisted},
+	{"unlisted", "public packages that docs/library.md does not list, or that have no example that is run", 0, true, countUnlisted},
 	{"root-tests", "test files of the root package", 12, false, countRootTests},
 	{"clauses", "comments that define a noun by a clause", 0, true, countClauses},
 	{"names", "declared names with words that only this program uses", 0, true, countNames},
@@ -263,6 +263,9 @@ func countPublic(t *testing.T) map[string]int {
 	return map[string]int{"all": len(publicPackages(t))}
 }
 
+// printed is the comment with what an example prints, without which it is not run.
+var printed = regexp.MustCompile(`(?mi)^\t// (?:unordered )?output:`)
+
 // listedPackage is a row of the table of docs/library.md: the package, or several.
 var listedPackage = regexp.MustCompile("(?m)^\\|((?: *\\[?`[a-z0-9/]+`(?:\\]\\([^)]*\\))?,?)+) *\\|")
 
@@ -281,7 +284,8 @@ func countUnlisted(t *testing.T) map[string]int {
 	public := publicPackages(t)
 	n := make(map[string]int)
 	for _, folder := range public {
-		if name := cmp.Or(strings.TrimPrefix(folder, "."), "weft"); !slices.Contains(names, name) {
+		example, err := os.ReadFile(path.Join("../..", folder, "example_test.go"))
+		if name := cmp.Or(strings.TrimPrefix(folder, "."), "weft"); err != nil || !printed.Match(example) || !slices.Contains(names, name) {
 			n[name] = 1
 		}
 	}
