@@ -116,7 +116,7 @@ func (c *comparison) finish(s *site) error {
 	return nil
 }
 
-// sharing collects what pages of a site share.
+// sharing collects the changes that several pages of a site share.
 type sharing struct {
 	host  string
 	all   map[uint64]*Change // by sign

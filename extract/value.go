@@ -120,7 +120,7 @@ func htmlOf(n *html.Node) (text string, cut bool) {
 	return bounded(string(w.b))
 }
 
-// limited takes in what fits.
+// limited is a writer with room for the longest value; then it fails.
 type limited struct{ b []byte }
 
 var errFull = fmt.Errorf("more than %d bytes", MaxValue)

@@ -162,7 +162,7 @@ func (c *Counts) compared(was *Page, is *Page) Change {
 	return Unchanged
 }
 
-// earlier reads what was written before, in the same order.
+// earlier reads the lines that were written before, in the same order.
 type earlier struct {
 	dec   *json.Decoder // nil: nothing is left
 	ahead *earlierLine  // read before its turn; or nil

@@ -24,7 +24,7 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// crawled makes what a crawl of a site leaves: records, and captures in two files.
+// crawled makes the files that a crawl of a site leaves: records, and captures in two files.
 type crawled struct {
 	enc      *warc.Encoder
 	files    map[string][]byte

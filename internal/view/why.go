@@ -25,7 +25,7 @@ import (
 // longestWay bounds Why.Way.
 const longestWay = 10
 
-// explainer gathers what there is to say about a URL.
+// explainer gathers the facts about a URL that its Why is made of.
 type explainer struct {
 	view    *View
 	plan    job.Plan
