@@ -365,20 +365,23 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 	return b, nil
 }
 
-// greet makes a browser ready.
+// greet makes a browser ready. One that does not know a method is named with its version.
 func (b *browser) greet(ctx context.Context) error {
-	// Of the browser itself, this catches what workers and service workers ask for, too.
-	if err := b.conn.call(ctx, "", "Fetch.enable", []byte(`{"patterns":[{"urlPattern":"*"}]}`), nil); err != nil {
-		return err
-	}
-	if err := b.denyDownloads(ctx, ""); err != nil {
-		return err
-	}
 	var version struct {
 		Product string
 	}
-	err := b.conn.call(ctx, "", "Browser.getVersion", nil, &version)
+	if err := b.conn.call(ctx, "", "Browser.getVersion", nil, &version); err != nil {
+		return err
+	}
 	b.shell = strings.HasPrefix(version.Product, "Headless")
+	// Of the browser itself, this catches what workers and service workers ask for, too.
+	err := b.conn.call(ctx, "", "Fetch.enable", []byte(`{"patterns":[{"urlPattern":"*"}]}`), nil)
+	if err == nil {
+		err = b.denyDownloads(ctx, "")
+	}
+	if err != nil && version.Product != "" {
+		err = fmt.Errorf("version %.64q: %w", version.Product, err)
+	}
 	return err
 }
 

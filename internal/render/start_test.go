@@ -101,3 +101,22 @@ func TestStartsAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestOldBrowser: a browser that does not know a method fails the start, named with its version.
+func TestOldBrowser(t *testing.T) {
+	t.Parallel()
+	const old = `exec sed -uz -e 's/{"id":\([0-9]*\),"method":"Browser.getVersion".*/{"id":\1,"result":{"product":"HeadlessChrome\/58"}}/;t' ` +
+		`-e 's/{"id":\([0-9]*\),"method":"\([^"]*\)".*/{"id":\1,"error":{"code":-32601,"message":"\2 was not found"}}/' <&3 >&4`
+	o, starts := scripted(t, old)
+	r := render.New(o)
+	defer r.Close()
+	err := r.Start(t.Context())
+	if err == nil || render.KindOf(err) != render.KindStart || starts() != 1 {
+		t.Fatalf("%v, %d starts", err, starts())
+	}
+	for _, part := range []string{"HeadlessChrome/58", "Fetch.enable", "expected Chromium"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%v, expected %s in it", err, part)
+		}
+	}
+}
