@@ -3,6 +3,8 @@ package serve
 import (
 	"context"
 	"net/http"
+	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -61,9 +63,43 @@ type routes struct {
 	folder *crawls.Folder
 }
 
-// ofCrawl registers a resource of a crawl that is no JSON: it takes the right to read.
-func (rs routes) ofCrawl(pattern string, handle func(http.ResponseWriter, *http.Request, crawls.Crawl)) {
-	rs.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+// raw is a resource of a crawl that is no JSON object, in one of its media types. It takes the right
+// to read.
+type raw struct {
+	id, path, summary string
+	kinds             []string
+	also              []int // statuses beside 200
+	params            []*huma.Param
+}
+
+// ranged are the statuses of requests for ranges, or for what has changed.
+var ranged = []int{http.StatusPartialContent, http.StatusNotModified, http.StatusRequestedRangeNotSatisfiable}
+
+// param is a parameter of a raw resource.
+func param(in, name, doc string) *huma.Param {
+	return &huma.Param{Name: name, In: in, Required: in == "path", Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
+}
+
+// ofCrawl registers a raw resource, and describes it as add does the others.
+func (rs routes) ofCrawl(r raw, handle func(http.ResponseWriter, *http.Request, crawls.Crawl)) {
+	kinds := make(map[string]*huma.MediaType)
+	for _, kind := range r.kinds {
+		kinds[kind] = &huma.MediaType{Schema: &huma.Schema{}}
+	}
+	failed := rs.schema(reflect.TypeFor[huma.ErrorModel]())
+	responses := map[string]*huma.Response{"default": {Description: "Error", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: failed}}}}
+	for _, status := range append([]int{http.StatusOK}, r.also...) {
+		one := &huma.Response{Description: http.StatusText(status)}
+		if status < 300 {
+			one.Content = kinds
+		}
+		responses[strconv.Itoa(status)] = one
+	}
+	rs.api.OpenAPI().AddOperation(&huma.Operation{
+		OperationID: r.id, Method: http.MethodGet, Path: strings.Replace(r.path, "...}", "}", 1), Summary: r.summary, Tags: []string{"crawls"},
+		Description: requires(Read), Responses: responses, Parameters: append([]*huma.Param{param("path", "id", "the ID of the crawl")}, r.params...),
+	})
+	rs.mux.HandleFunc("GET "+r.path, func(w http.ResponseWriter, r *http.Request) {
 		if err := may(r.Context(), Read); err != nil {
 			refuse(w, err)
 			return
@@ -77,6 +113,14 @@ func (rs routes) ofCrawl(pattern string, handle func(http.ResponseWriter, *http.
 	})
 }
 
+// schema is the schema of a type, among those of the document.
+func (rs routes) schema(t reflect.Type) *huma.Schema {
+	return rs.api.OpenAPI().Components.Schemas.Schema(t, true, "")
+}
+
+// requires says which right a resource takes.
+func requires(r Right) string { return "Requires the right to " + r.words() + "." }
+
 // route is a resource of the API: its operation, and the right that it takes.
 type route struct {
 	id, method, path, summary string
@@ -87,9 +131,10 @@ type route struct {
 // add registers a resource. One whose input is Named is about a crawl that is there for who asks.
 func add[I, O any](rs routes, r route, handle func(context.Context, *I) (*O, error)) {
 	tag, _, _ := strings.Cut(strings.TrimPrefix(r.path, "/v1/"), "/")
+	responses := make(map[string]*huma.Response)
 	huma.Register(rs.api, huma.Operation{
-		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, DefaultStatus: r.status, Tags: []string{tag},
-		MaxBodyBytes: mostBody, BodyReadTimeout: requestTakes, Description: "Requires the right to " + r.right.words() + ".",
+		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, DefaultStatus: r.status, Tags: []string{tag}, Responses: responses,
+		MaxBodyBytes: mostBody, BodyReadTimeout: requestTakes, Description: requires(r.right),
 	}, func(ctx context.Context, in *I) (*O, error) {
 		if err := may(ctx, r.right); err != nil {
 			return nil, err
@@ -101,6 +146,10 @@ func add[I, O any](rs routes, r route, handle func(context.Context, *I) (*O, err
 		}
 		return handle(ctx, in)
 	})
+	// Registered before, it would keep huma from describing errors.
+	if _, is := any(new(I)).(interface{ HasConditionalParams() bool }); is {
+		responses["304"] = &huma.Response{Description: http.StatusText(http.StatusNotModified)}
+	}
 }
 
 // Part is the part of a list that is asked for.

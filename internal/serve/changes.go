@@ -38,8 +38,13 @@ type changes struct {
 
 func (s *changes) register(rs routes) {
 	add(rs, route{"list-changes", http.MethodGet, "/v1/crawls/{id}/changes", "Count what has changed from visit to visit", Read, 0}, s.list)
-	rs.ofCrawl("GET /v1/crawls/{id}/changes/{visit}", s.visit)
-	rs.ofCrawl("GET /v1/crawls/{id}/changes.atom", s.feed)
+	rs.ofCrawl(raw{
+		"get-changes", "/v1/crawls/{id}/changes/{visit}", "Get the changes of a visit", []string{"application/jsonl", "text/html", "text/markdown", "text/plain"}, ranged,
+		[]*huma.Param{param("path", "visit", "the number of the visit"), param("query", "format", "json (default), html, markdown, mail or text")},
+	}, s.visit)
+	rs.ofCrawl(raw{
+		"get-feed", "/v1/crawls/{id}/changes.atom", "Get the last changes as an Atom feed", []string{"application/atom+xml"}, ranged, nil,
+	}, s.feed)
 }
 
 // Compared are the visits of a crawl whose changes are kept.

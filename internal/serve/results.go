@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -42,8 +43,22 @@ func (s *brought) register(rs routes) {
 	add(rs, route{"explain-url", http.MethodGet, "/v1/crawls/{id}/why", "Explain what has become of a URL", Read, 0}, s.why)
 	add(rs, route{"check-crawl", http.MethodGet, "/v1/crawls/{id}/check", "List the faults of links and pages", Read, 0}, s.check)
 	add(rs, route{"list-files", http.MethodGet, "/v1/crawls/{id}/files", "List the files of a crawl: records, links, items, archives", Read, 0}, s.files)
-	rs.ofCrawl("GET /v1/crawls/{id}/files/{name...}", s.file)
-	rs.ofCrawl("GET /v1/crawls/{id}/export", s.export)
+	// A stream has no type that huma could see.
+	rs.api.OpenAPI().Paths["/v1/crawls/{id}/check"].Get.Responses["200"].Content = map[string]*huma.MediaType{"application/json": {Schema: rs.schema(reflect.TypeFor[Checked]())}}
+	rs.ofCrawl(raw{
+		"get-file", "/v1/crawls/{id}/files/{name...}", "Get a file that files lists, or a range of it", []string{"application/jsonl", "application/gzip"},
+		ranged, []*huma.Param{param("path", "name", "the name of the file, with its slashes")},
+	}, s.file)
+	rs.ofCrawl(raw{
+		"export-crawl", "/v1/crawls/{id}/export", "Export a crawl for other tools", []string{"application/jsonl", "text/csv", "application/octet-stream"},
+		[]int{http.StatusNotModified}, []*huma.Param{
+			param("query", "format", "the format, as weft export --format takes it, but sqlite; default: jsonl"),
+			param("query", "table", "the table, as weft export --table takes it; default: pages"),
+			param("query", "fields", "names of fields, with commas between; default: all"),
+			param("query", "where", "only rows that meet this condition"),
+			param("query", "state", "only URLs in this state"),
+		},
+	}, s.export)
 }
 
 // tag names the state of what a crawl that has ended has brought: it is the same until the crawl
@@ -224,6 +239,15 @@ func (s *brought) why(ctx context.Context, in *struct {
 		return err
 	})
 	return &answer[weft.Why]{why}, problem(err)
+}
+
+// Checked is a report of weft check, which is written as it comes.
+type Checked struct {
+	Subject  string          `json:"subject"`
+	Part     string          `json:"part,omitempty" doc:"why the report is of a part of the crawl"`
+	Totals   check.Totals    `json:"totals"`
+	Problems []check.Problem `json:"problems"`
+	Findings []check.Finding `json:"findings"`
 }
 
 func (s *brought) check(ctx context.Context, in *struct {
