@@ -141,6 +141,7 @@ func (s *server) ask(method, path string, body, v any, header ...string) (status
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.isDescribed(resp, b)
 	if v != nil {
 		if err := json.Unmarshal(b, v); err != nil {
 			s.t.Fatalf("%s %s: %d, %s: %v", method, path, resp.StatusCode, b, err)

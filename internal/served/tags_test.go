@@ -33,6 +33,7 @@ func (s *server) get(path, has string) (status int, tag, text string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.isDescribed(resp, body)
 	return resp.StatusCode, resp.Header.Get("ETag"), string(body)
 }
 
