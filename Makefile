@@ -215,7 +215,7 @@ proof-memory:
 stale:
 	@script/stale
 
-## proof-serve: a server killed 100 times between 1,000 crawls, into docs/proof/serve.md (10 minutes)
+## proof-serve: a server killed while 1,000 crawls wait, into docs/proof/serve.md (KILLS=100, 10 minutes)
 .PHONY: proof-serve
 proof-serve:
 	@script/proof-serve

@@ -511,14 +511,24 @@ func TestRestOfBody(t *testing.T) {
 }
 
 // TestKilled: whenever the server is killed, no crawl is lost or there twice, and none fetches a
-// page again.
+// page again. In its long form WEFT_KILLS sets the number of kills; with the usual 100, 1,000 crawls
+// wait while 50 run.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	crawls, kills := long.Or(6, 1000), long.Or(5, 100)
+	crawls, kills, atOnce, delay := 6, 5, 3, 20
+	if long.Enabled() {
+		kills = 100
+		if s := os.Getenv("WEFT_KILLS"); s != "" {
+			var err error
+			if kills, err = strconv.Atoi(s); err != nil || kills < 2 {
+				t.Fatalf("WEFT_KILLS=%s, expected a number of kills", s)
+			}
+		}
+		crawls, atOnce, delay = 12*kills, kills/2, 10*kills
+	}
 	const pages = 25
-	atOnce := long.Or(3, 50)
-	options := map[string]any{"urls": nil, "options": map[string]any{"delay": fmt.Sprintf("%dms", long.Or(20, 1000)), "memory": "64MiB"}}
+	options := map[string]any{"urls": nil, "options": map[string]any{"delay": fmt.Sprintf("%dms", delay), "memory": "64MiB"}}
 	s := serve(t, dir, "--allow-private", "--crawls", strconv.Itoa(atOnce))
 	began, most := time.Now(), 0
 	var ids []string // in the order of their start, which is that of their turns
@@ -536,15 +546,15 @@ func TestKilled(t *testing.T) {
 	for i := range crawls {
 		add(i)
 	}
-	queued := s.counted("queued")
+	queued := s.counted("&state=queued")
 	for i := range kills { // when this part of them has ended, and those after it run or wait
 		s.until(ids[i*crawls/kills])
-		most = max(most, s.counted("running"))
+		most = max(most, s.counted("&state=running"))
 		s.signal(syscall.SIGKILL)
 		s = serve(t, dir, "--allow-private", "--crawls", strconv.Itoa(atOnce))
 	}
-	if long.Enabled() && most < atOnce {
-		t.Errorf("%d crawls ran at a time, expected %d", most, atOnce)
+	if long.Enabled() && (most < atOnce || queued < 10*kills) {
+		t.Errorf("%d crawls ran at a time, expected %d; %d waited, expected %d", most, atOnce, queued, 10*kills)
 	}
 	for id, asked := range sites {
 		if c := s.until(id); c.State != "done" {
@@ -560,20 +570,25 @@ func TestKilled(t *testing.T) {
 			}
 		}
 	}
-	var all struct{ Crawls []crawl }
-	s.ask("GET", "/v1/crawls?limit=1000", nil, &all)
-	if len(all.Crawls) != crawls {
-		t.Errorf("%d crawls, expected %d", len(all.Crawls), crawls)
+	if n := s.counted(""); n != crawls {
+		t.Errorf("%d crawls, expected %d", n, crawls)
 	}
 	t.Logf("%d crawls of %d URLs, %d of which waited at once, up to %d at a time; the server was killed %d times; %.0f s", crawls, pages, queued, most, kills, time.Since(began).Seconds())
 }
 
-// counted is the number of crawls with a state.
-func (s *server) counted(state string) int {
+// counted is the number of crawls in a list.
+func (s *server) counted(query string) (n int) {
 	s.t.Helper()
-	var some struct{ Crawls []crawl }
-	s.ask("GET", "/v1/crawls?limit=1000&state="+state, nil, &some)
-	return len(some.Crawls)
+	for after := ""; ; {
+		var some struct {
+			Crawls []crawl
+			Next   string
+		}
+		s.ask("GET", "/v1/crawls?limit=1000&after="+after+query, nil, &some)
+		if n, after = n+len(some.Crawls), some.Next; after == "" {
+			return n
+		}
+	}
 }
 
 // TestInterrupted: crawls end with the server that is interrupted, and go on with the next one.
