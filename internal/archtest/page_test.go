@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -51,6 +52,41 @@ func TestArchitecturePage(t *testing.T) {
 	}
 	if rows < 40 {
 		t.Errorf("%d ideas, expected the whole table", rows)
+	}
+}
+
+// TestMeasuredCommits: pages of figures name commits of this repository.
+func TestMeasuredCommits(t *testing.T) {
+	git := func(args ...string) string {
+		out, err := exec.Command("git", args...).Output()
+		if err != nil {
+			return "" // there is no repository
+		}
+		return strings.TrimSpace(string(out))
+	}
+	if git("rev-parse", "--is-shallow-repository") != "false" {
+		return // commits may be unknown
+	}
+	named := regexp.MustCompile(`\b[0-9a-f]{7,12}\b`)
+	for _, pages := range []string{"../../docs/bench/*.md", "../../docs/proof/*.md"} {
+		all, _ := filepath.Glob(pages) // the pattern is valid
+		for _, page := range all {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(text)) {
+				if strings.Contains(line, "https://github.com/") {
+					continue // a commit of another program
+				}
+				for _, name := range named.FindAllString(line, -1) {
+					is := strings.ContainsAny(name, "abcdef") && strings.ContainsAny(name, "0123456789")
+					if is && git("cat-file", "-t", name) != "commit" {
+						t.Errorf("%s: %s is no commit: %s", page, name, line)
+					}
+				}
+			}
+		}
 	}
 }
 
