@@ -146,23 +146,43 @@ func TestNotifyNobody(t *testing.T) {
 }
 
 // TestNotifyServe: a service manager learns that a server listens, that its folder responds, how
-// many crawls there are, and that it ends.
+// many crawls there are, and that it ends, before its crawls have.
 func TestNotifyServe(t *testing.T) {
 	t.Parallel()
 	m := newManager(t)
-	cmd, stderr := weftCommand(t, "serve", "--listen", "127.0.0.1:0", t.TempDir())
+	asked, gone, answer := make(chan bool), make(chan bool), make(chan bool)
+	let := sync.OnceFunc(func() { close(answer) })
+	defer let()
+	s := wefttest.NewAsked(t, false, func(_ http.ResponseWriter, r *http.Request) {
+		close(asked)
+		select {
+		case <-answer:
+		case <-r.Context().Done():
+			close(gone)
+		}
+	})
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "site.toml"), []byte("[crawl]\nurls = [\""+s.URL+"\"]\n[schedule]\nevery = \"1h\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, stderr := weftCommand(t, "serve", "--listen", "127.0.0.1:0", dir)
 	cmd.Env = append(cmd.Env, m.environ()...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	m.find("READY=1")
-	if got := m.find("WATCHDOG=1"); !strings.Contains(got, "STATUS=0 crawls running, 0 queued") {
-		t.Error(got)
-	}
+	m.find("WATCHDOG=1\nSTATUS=1 crawl running, 0 queued")
+	<-asked
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	m.find("STOPPING=1")
+	select {
+	case <-gone:
+		t.Error("it says so when its crawls have ended")
+	default:
+	}
+	let()
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v: %s", err, stderr)
 	}

@@ -269,14 +269,17 @@ func (f *serveFlags) serve(dir string, listener net.Listener, tokens *serve.Toke
 		return standardOutput(err)
 	}
 	manager.tell("READY=1")
-	defer manager.tell("STOPPING=1")
 	defer manager.repeat(func() string { return howMany(folder) })()
 	failed := make(chan error, 1)
 	go func() { failed <- serve.Serve(ctx, listener, server); stop() }()
 	go webhook.Run(ctx, folder, webhook.Options{
 		HTTP: scraper.HTTP, Warn: warnServe, Held: server.Answers(), Forms: map[string]webhook.Form{firecrawl.HookForm: firecrawl.Deliveries(folder, scraper)},
 	})
-	folder.Run(ctx)
+	ended := make(chan struct{})
+	go func() { folder.Run(ctx); close(ended) }()
+	<-ctx.Done()
+	manager.tell("STOPPING=1") // its crawls take a while to end
+	<-ended
 	if err := <-failed; err != nil {
 		return &exit{exitError, fmt.Errorf("serve: %w", err)}
 	}
