@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/internal/serve"
+	"github.com/weftcrawl/weft/internal/scrape"
 )
 
 // crawler is a crawl, of this process or of several machines.
@@ -167,7 +167,7 @@ func (con *console) end(s report, interrupted bool, err error) error {
 func (con *console) noneFetched(s weft.Summary) string {
 	switch {
 	case con.forOthers && strings.Contains(s.FirstError, "blocked-address: "):
-		return s.FirstError + ": " + serve.PrivateHint
+		return s.FirstError + ": " + scrape.PrivateHint
 	case s.FirstError != "":
 		return advised(s.FirstError)
 	}

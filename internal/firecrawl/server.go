@@ -123,6 +123,7 @@ func refuse(w http.ResponseWriter, err error) {
 	case errors.As(err, &failed) && failed.Kind == scrape.KindNoRendering:
 		r.Error, status = "rendering is not supported: "+failed.Detail, http.StatusBadRequest
 	case errors.As(err, &failed):
+		r.Error = failed.Advised()
 		r.Code = "SCRAPE_" + strings.ToUpper(strings.ReplaceAll(string(failed.Kind), "-", "_"))
 		if is := statusOf[failed.Kind]; is > 0 {
 			status = is

@@ -113,6 +113,9 @@ func failure(ctx context.Context, err error) *sdk.CallToolResult {
 		if e.Cause != "" && e.Cause != string(e.Kind) {
 			a.say("Cause: %s", e.Cause)
 		}
+		if e.Kind == scrape.KindBlocked {
+			a.say("Advice: %s.", scrape.PrivateHint)
+		}
 		a.content = limited(e.URL+"\n"+e.Detail, 2000)
 	default:
 		a.say("Error:")

@@ -3,11 +3,14 @@ package mcp
 import (
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/weftcrawl/weft/internal/crawls"
@@ -115,6 +118,28 @@ func TestJobs(t *testing.T) {
 		if r, err := c.ReadResource(c.ctx, &sdk.ReadResourceParams{URI: uri}); err == nil {
 			t.Errorf("%s: %+v", uri, r)
 		}
+	}
+}
+
+// TestUnchanged: a visit tells the pages that are as they were, by status and in the list.
+func TestUnchanged(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(w, r, "page.html", time.Time{}, strings.NewReader(kettles))
+	}))
+	defer web.Close()
+	dir := t.TempDir()
+	for _, how := range [][]string{{"--job", "site.weft", "--scope", "page", web.URL}, {"--update", "site.weft"}} {
+		if r := wefttest.In(t, dir, append([]string{"crawl", "-q"}, how...)...); r.Code != wefttest.Done {
+			t.Fatalf("%+v", r)
+		}
+	}
+	c := start(t, nil, dir)
+	if _, text, _ := parts(t, c.call("status", args{"job": "site"})); !strings.Contains(text, "\nunchanged: 1") || strings.Contains(text, "304") {
+		t.Errorf("%q", text)
+	}
+	if _, text, _ := parts(t, c.call("pages", args{"job": "site", "state": "unchanged"})); !strings.Contains(text, web.URL+"/") {
+		t.Errorf("%q", text)
 	}
 }
 

@@ -45,6 +45,17 @@ func (e *Error) Error() string {
 	return e.URL + ": " + cause + ": " + e.Detail
 }
 
+// PrivateHint helps a caller with an address that is not public.
+const PrivateHint = "the operator may allow it with --allow-private"
+
+// Advised is the error, with what helps a caller.
+func (e *Error) Advised() string {
+	if e.Kind == KindBlocked {
+		return e.Error() + ": " + PrivateHint
+	}
+	return e.Error()
+}
+
 // problemOf says what an error of a fetch means; nil: there is none.
 func problemOf(url string, err error) *Error {
 	var failed *weft.FetchError

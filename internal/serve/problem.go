@@ -34,9 +34,6 @@ func fail(w http.ResponseWriter, status int, detail string) {
 	_ = json.NewEncoder(w).Encode(Problem{Title: http.StatusText(status), Status: status, Detail: detail})
 }
 
-// PrivateHint helps a caller with an address that is not public.
-const PrivateHint = "the operator may start weft serve with --allow-private"
-
 // wrong is an error of what was asked for.
 type wrong struct{ error }
 
@@ -52,11 +49,7 @@ func problem(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &failed):
-		text := failed.Error()
-		if failed.Kind == scrape.KindBlocked {
-			text += ": " + PrivateHint
-		}
-		return huma.NewError(cmp.Or(statusOf[failed.Kind], http.StatusBadGateway), text)
+		return huma.NewError(cmp.Or(statusOf[failed.Kind], http.StatusBadGateway), failed.Advised())
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &w):

@@ -107,10 +107,17 @@ func TestPrivateDoors(t *testing.T) {
 	web, asked := site(t, 3)
 	_, port, _ := strings.Cut(strings.TrimPrefix(web.URL, "http://"), ":")
 	s := serve(t, t.TempDir())
+	const advice = "the operator may allow it with --allow-private"
+	for _, name := range []string{"fetch", "read", "map"} {
+		_, text := s.agent("tools/call", `{"name":"`+name+`","arguments":{"url":"`+web.URL+`/1"}}`)
+		if !strings.Contains(text, "Error: blocked-address") || !strings.Contains(text, "Advice: "+advice) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
 	for _, path := range []string{"/v1/scrape", "/v1/map", "/v1/extract", "/v2/scrape", "/v2/map"} {
 		for _, host := range []string{"127.0.0.1", "localhost", "0x7f.1", "2130706433", "[::ffff:127.0.0.1]", "127.1", "0.0.0.0"} {
 			status, text := s.send(path, `{"url":"http://`+host+":"+port+`/1"`+map[string]string{"/v1/extract": `,"fields":["a=a"]`}[path]+`}`)
-			if status != http.StatusForbidden || !strings.Contains(text, "blocked-address") || strings.HasPrefix(path, "/v1/") && !strings.Contains(text, "the operator may start weft serve with --allow-private") {
+			if status != http.StatusForbidden || !strings.Contains(text, "blocked-address") || !strings.Contains(text, advice) {
 				t.Errorf("%s %s: %d %s", path, host, status, text)
 			}
 		}
@@ -119,7 +126,7 @@ func TestPrivateDoors(t *testing.T) {
 		var c crawl
 		if status, text := s.ask("POST", path, json.RawMessage(strings.ReplaceAll(body, "WEB", web.URL)), &c); status >= 300 {
 			t.Errorf("%s: %d %s", path, status, text)
-		} else if c = s.until(c.ID); c.State != "failed" || !strings.HasSuffix(c.Message, "the operator may start weft serve with --allow-private") {
+		} else if c = s.until(c.ID); c.State != "failed" || !strings.HasSuffix(c.Message, advice) {
 			t.Errorf("%s: %+v", path, c)
 		} else if status, text := s.ask("GET", "/v1/crawls/"+c.ID+"/export?format=graphml", nil, nil); status != http.StatusUnprocessableEntity || !strings.Contains(text, "--links") {
 			t.Errorf("%s: links of a job without: %d %s", path, status, text)
