@@ -63,8 +63,8 @@ type routes struct {
 	folder *crawls.Folder
 }
 
-// raw is a resource of a crawl that is no JSON object, in one of its media types. It takes the right
-// to read.
+// raw is a resource of a crawl that is no JSON object, in one of its media types. It takes the
+// right to read.
 type raw struct {
 	id, path, summary string
 	kinds             []string

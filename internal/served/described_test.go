@@ -23,7 +23,7 @@ type operation struct {
 	answers map[string]map[string]*jsonschema.Resolved
 }
 
-// document is what the server says of /v1: the same for all servers of a binary.
+// document has the operations of /v1: the same for all servers of a binary.
 var document struct {
 	sync.Once
 	all []operation
@@ -81,9 +81,9 @@ func (s *server) describe() (all []operation, err error) {
 	return all, nil
 }
 
-// isDescribed fails the test unless an answer of /v1 is as the document has it: its path, status and
-// media type are there, and its body has the schema. What the document does not have, the server has
-// not either.
+// isDescribed fails the test unless an answer of /v1 is as the document has it: its path, status
+// and media type are there, and its body has the schema. What the document does not have, the
+// server has not either.
 func (s *server) isDescribed(resp *http.Response, body []byte) {
 	s.t.Helper()
 	path := resp.Request.URL.EscapedPath()

@@ -511,8 +511,8 @@ func TestRestOfBody(t *testing.T) {
 }
 
 // TestKilled: whenever the server is killed, no crawl is lost or there twice, and none fetches a
-// page again. In its long form WEFT_KILLS sets the number of kills; with the usual 100, 1,000 crawls
-// wait while 50 run.
+// page again. In its long form WEFT_KILLS sets the number of kills; with the usual 100, 1,000
+// crawls wait while 50 run.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
