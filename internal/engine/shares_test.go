@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/budget"
+	"github.com/weftcrawl/weft/internal/fetch"
 	"github.com/weftcrawl/weft/internal/frontier"
 	"github.com/weftcrawl/weft/internal/job"
 	"github.com/weftcrawl/weft/internal/scope"
@@ -100,6 +101,19 @@ func TestOutcomesShare(t *testing.T) {
 		}
 		if c.cfg.Fetch.HTTP.Meter != c.shared.Bodies {
 			t.Error("responses do not count among the bodies")
+		}
+	}
+}
+
+// TestRenderedShare: pages that are being rendered take half of the bodies, and each its part of the
+// workers, or as many requests as browsers have at a host.
+func TestRenderedShare(t *testing.T) {
+	for workers, want := range map[int]int{8: leastOfPage, 96: 16} {
+		cfg := &Config{Shares: budget.Shares{Bodies: 1000}, Tabs: 3, Workers: workers}
+		cfg.Fetch.Render = new(fetch.Rendering)
+		bytes := newCoordinator(cfg).shared.Rendered.Share()
+		if atOnce := cfg.Fetch.Render.AtOnce; bytes != 500 || atOnce != want {
+			t.Errorf("%d workers: %d bytes, %d requests of a page at once, expected 500 and %d", workers, bytes, atOnce, want)
 		}
 	}
 }
