@@ -139,10 +139,12 @@ func TestArchived(t *testing.T) {
 	}
 }
 
-// TestRendering: pages are rendered by a browser, and have a cache for what they share.
+// TestRendering: pages are rendered by a browser, and what they share is in a cache that takes a
+// sixteenth of the memory.
 func TestRendering(t *testing.T) {
-	if r := followed(t, full, nil).Engine.Fetch.Render; r.Browser == nil || r.Cache == nil {
-		t.Errorf("%+v", r)
+	r := followed(t, full, func(c *Config) { c.Engine.Memory = 16 << 10 }).Engine.Fetch.Render
+	if cache := reflect.ValueOf(r.Cache).Elem().FieldByName("most").Int(); r.Browser == nil || cache != 1<<10 {
+		t.Errorf("a cache of %d bytes: %+v", cache, r)
 	}
 }
 

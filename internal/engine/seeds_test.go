@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -211,5 +212,24 @@ func TestListIsReadAgain(t *testing.T) {
 	}
 	if sum, err := run(false, d, a); err != nil || sum.Recorded() != 4 {
 		t.Errorf("the amended list: %v, %+v", err, sum)
+	}
+}
+
+// TestLateExclusions: an exclusion that came after a URL was found refuses it.
+func TestLateExclusions(t *testing.T) {
+	s, dir := crawltest.Leafy(t, 3), filepath.Join(t.TempDir(), "job")
+	for _, o := range []weft.Options{
+		{Limits: weft.Limits{Limit: 1}},
+		{Rerun: weft.Rerun{Amend: true}, Reach: weft.Reach{Exclude: []*regexp.Regexp{regexp.MustCompile("/xx$")}}},
+	} {
+		o.Seeds, o.Job = []string{s.URL}, dir
+		c, err := weft.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := c.Run(t.Context())
+		if late := o.Rerun.Amend; err != nil || late && (sum.Pages != 3 || sum.Errors[weft.KindExcluded].URLs != 1) {
+			t.Errorf("%v, %+v", err, sum)
+		}
 	}
 }
