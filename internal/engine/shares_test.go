@@ -105,8 +105,8 @@ func TestOutcomesShare(t *testing.T) {
 	}
 }
 
-// TestRenderedShare: pages that are being rendered take half of the bodies, and each its part of the
-// workers, or as many requests as browsers have at a host.
+// TestRenderedShare: pages that are being rendered take half of the bodies, and each its part of
+// the workers, or as many requests as browsers have at a host.
 func TestRenderedShare(t *testing.T) {
 	for workers, want := range map[int]int{8: leastOfPage, 96: 16} {
 		cfg := &Config{Shares: budget.Shares{Bodies: 1000}, Tabs: 3, Workers: workers}
