@@ -310,7 +310,7 @@ var imports = map[string][]string{
 	"internal/rendered/faults": {},
 	"internal/commands":        {},
 	"internal/served":          {},
-	"internal/wefttest":        {".", "internal/process"},
+	"internal/wefttest":        {"internal/process", "internal/render", "record"},
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.

@@ -13,7 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/render"
+	"github.com/weftcrawl/weft/record"
 )
 
 // Site is a server that counts requests.
@@ -26,7 +27,7 @@ type Site struct {
 // NewSite starts a site, which ends with the test. Without a browser the test is skipped.
 func NewSite(t *testing.T, serve http.HandlerFunc) *Site {
 	t.Helper()
-	if _, err := weft.FindBrowser(""); err != nil {
+	if _, err := render.Find(""); err != nil {
 		t.Skip(err)
 	}
 	s := &Site{asked: make(map[string]int)}
@@ -68,22 +69,22 @@ func (s *Site) Times() map[string]int {
 }
 
 // Records returns those of a job, by the paths of their URLs.
-func (s *Site) Records(t *testing.T, job string) map[string]*weft.Record {
+func (s *Site) Records(t *testing.T, job string) map[string]*record.Record {
 	t.Helper()
 	return RecordsOf(t, job, s.URL)
 }
 
 // RecordsOf returns the records of a job by their URLs, without what these begin with. A URL has
 // one.
-func RecordsOf(t *testing.T, job, base string) map[string]*weft.Record {
+func RecordsOf(t *testing.T, job, base string) map[string]*record.Record {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(job, "pages.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := make(map[string]*weft.Record)
+	all := make(map[string]*record.Record)
 	for line := range bytes.Lines(text) {
-		r := new(weft.Record)
+		r := new(record.Record)
 		if err := json.Unmarshal(line, r); err != nil {
 			t.Fatal(err)
 		}
