@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/weftcrawl/weft/internal/frontier/store"
 	"github.com/weftcrawl/weft/internal/frontier/store/storetest"
@@ -215,6 +217,41 @@ func TestFailure(t *testing.T) {
 		}
 	}
 	t.Logf("an error at %d of %d operations", len(tried), len(h.points))
+}
+
+// TestFailedForgets: a store that has failed and is closed holds nothing of who was to be told that
+// it waits, though its goroutines never end.
+func TestFailedForgets(t *testing.T) {
+	fs := newFS(t)
+	var held weak.Pointer[[1 << 20]byte]
+	waiting := func() func(error) {
+		crawl := new([1 << 20]byte)
+		held = weak.Make(crawl)
+		return func(error) { crawl[0]++ }
+	}
+	s, err := store.Open("/job", store.Options{FS: fs, Waiting: waiting()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fs.Before(func(op storetest.Op, path string) error {
+		if op == storetest.Write || op == storetest.Sync {
+			return syscall.EIO
+		}
+		return nil
+	})
+	g, p := s.Begin(), &player{rand.New(rand.NewPCG(1, 2)), newModel()}
+	for range 20 {
+		p.step(g)
+	}
+	if err := s.Commit(g); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("%v, expected an error of input or output", err)
+	}
+	_ = s.Close()
+	fs.Before(nil)
+	runtime.GC()
+	if held.Value() != nil {
+		t.Error("the crawl is held")
+	}
 }
 
 // testFailure replays a history in which the operation at fails, or all from it on if lasting.

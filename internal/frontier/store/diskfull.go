@@ -20,13 +20,27 @@ import (
 // that it could not write, and a second sync would not report it.
 type spaceWaiter struct {
 	every     time.Duration   // between attempts
-	notify    func(error)     // Options.Waiting; may be nil
 	abandoned <-chan struct{} // closed to end all waiting
 
 	mu struct {
 		sync.Mutex
 		waiting int
+		notify  func(error) // Options.Waiting; may be nil
 	}
+}
+
+func newSpaceWaiter(every time.Duration, notify func(error), abandoned <-chan struct{}) *spaceWaiter {
+	w := &spaceWaiter{every: every, abandoned: abandoned}
+	w.mu.notify = notify
+	return w
+}
+
+// forget drops notify, which holds the crawl: the goroutines of a store that has failed hold the
+// waiter until the process ends.
+func (w *spaceWaiter) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.notify = nil
 }
 
 // full reports whether an error says that the disk is full, or NoDescriptor.
@@ -72,22 +86,22 @@ func (w *spaceWaiter) count(n int, err error) {
 	defer w.mu.Unlock()
 	before := w.mu.waiting
 	w.mu.waiting += n
-	if w.notify != nil && (before == 0 || w.mu.waiting == 0) {
-		w.notify(err)
+	if w.mu.notify != nil && (before == 0 || w.mu.waiting == 0) {
+		w.mu.notify(err)
 	}
 }
 
 // PatientWriter passes on what is written to another writer, and waits while that has no space.
 type PatientWriter struct {
 	w      io.Writer
-	waiter spaceWaiter
+	waiter *spaceWaiter
 	end    func()
 }
 
 // NewPatientWriter returns a PatientWriter that calls waiting as a store does: see Options.
 func NewPatientWriter(w io.Writer, waiting func(error)) *PatientWriter {
 	abandoned := make(chan struct{})
-	return &PatientWriter{w, spaceWaiter{every: time.Second, notify: waiting, abandoned: abandoned}, sync.OnceFunc(func() { close(abandoned) })}
+	return &PatientWriter{w, newSpaceWaiter(time.Second, waiting, abandoned), sync.OnceFunc(func() { close(abandoned) })}
 }
 
 // Abandon ends all waiting, now and later.

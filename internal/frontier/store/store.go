@@ -90,6 +90,7 @@ type Store struct {
 	committing sync.Mutex // serializes commits; guards outputs and batches
 	batches    uint64     // committed
 	abandon    func()
+	forget     func() // ends calls of Options.Waiting
 	abandoned  chan struct{}
 }
 
@@ -102,10 +103,11 @@ func Open(dir string, o Options) (*Store, error) {
 		series: series{o.Series, make(map[string]*output)}, partition: o.Partition,
 	}
 	s.abandon = sync.OnceFunc(func() { close(s.abandoned) })
-	w := &spaceWaiter{every: o.Retry, notify: o.Waiting, abandoned: s.abandoned}
-	if w.every <= 0 {
-		w.every = time.Second
+	if o.Retry <= 0 {
+		o.Retry = time.Second
 	}
+	w := newSpaceWaiter(o.Retry, o.Waiting, s.abandoned)
+	s.forget = w.forget
 	if o.FS == nil {
 		o.FS = Disk
 	}
@@ -315,6 +317,7 @@ func (s *Store) Close() error {
 		}
 	}
 	s.failure.set(ErrClosed)
+	s.forget()
 	for _, all := range []map[string]*output{s.outputs, s.series.open} {
 		for _, o := range all {
 			errs = append(errs, wrap(o.close()))
