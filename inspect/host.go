@@ -7,6 +7,7 @@ import "time"
 type HostStatus struct {
 	Host     string `json:"host"` // its origin
 	Done     int    `json:"done"`
+	Errors   int    `json:"errors,omitempty"` // of these, with an error or a status from 400 on
 	Pending  int    `json:"pending"`
 	InFlight int    `json:"in_flight"`
 	// TookMS is the response time in milliseconds, smoothed; 0: unknown.

@@ -251,7 +251,19 @@ func (a *agenda) done(o *origin, u *URL) {
 	a.stats.Done++
 	a.endRedirects(u)
 	o.triedOnce(u.Tries, -1)
+	if u.Erred() {
+		o.errors++
+	}
 	a.journal.done(*u)
+}
+
+// Erred reports whether the last try at u has ended with an error, or with a status from 400 on.
+func (u *URL) Erred() bool {
+	if len(u.Past) == 0 {
+		return false
+	}
+	last := u.Past[len(u.Past)-1]
+	return last.Kind != "" || last.Status >= 400
 }
 
 // failed takes in that a URL of o, whose lease has ended, is to be tried again, not before a time.
@@ -351,7 +363,7 @@ func (a *agenda) evicted(o *origin) LevelState {
 // store.
 func (a *agenda) restore(now moment, o *origin, s *OriginState) {
 	o.pending, o.tried, o.answered = int32(s.Pending), int32(s.Tried), int32(s.Answered)
-	o.capped = s.Capped
+	o.errors, o.capped = int32(s.Errors), s.Capped
 	o.host.leases += o.answered
 	a.levels.restore(now, o, s.Levels, s.Pending)
 	a.refills.restore(o, s)

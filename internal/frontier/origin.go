@@ -16,7 +16,7 @@ type origin struct {
 	pending  int32    // in queue, retry and backlog
 	answered int32    // URLs that were tried
 	tried    int32    // of these, neither done nor refused
-	capped   bool     // it has had LimitPerHost
+	errors   int32    // of these, done with an error
 
 	errands *errands // those of Errands; nil: none
 
@@ -30,6 +30,8 @@ type origin struct {
 	responded bool // ever
 	doubtful  bool // it has never responded, or not to its last lease
 	inDoubts  bool // index is that in origins.doubts
+
+	capped bool // it has had LimitPerHost: the agenda's
 
 	dirty bool // changed since NoteOrigins: the journal's
 }

@@ -111,6 +111,7 @@ func (r *residency) state(now moment, o *origin) OriginState {
 		Pending:  int(o.pending + o.leased + o.errands.beyond()),
 		Tried:    int(o.tried),
 		Answered: int(o.answered),
+		Errors:   int(o.errors),
 		Capped:   o.capped,
 		Seed:     o.seed,
 		Took:     o.host.pace.took.duration(),

@@ -94,6 +94,7 @@ type OriginState struct {
 	Pending  int    // URLs, leased ones included
 	Tried    int    // of these, retries: QueueKey.Tried
 	Answered int    // URLs that were tried: what Limit and LimitPerHost count after a restart
+	Errors   int    // URLs that are done with an error: see URL.Erred
 	Capped   bool   // it has had LimitPerHost
 	Seed     bool   // a seed is on it, and it has not answered from a public address
 

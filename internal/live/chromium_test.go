@@ -97,6 +97,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	await("a look, records and hosts", `by("state").textContent === "running" && by("latest-rows").children.length > 5 && by("hosts-rows").textContent.includes("127.0.0.1")`)
+	await("the errors of a host", `(by("hosts-rows").querySelector("td:nth-child(3)")?.textContent ?? 0) > 5`)
 	b.Run(b.Tab, `by("filter").elements.state.value = "done"; by("filter").requestSubmit()`)
 	await("URLs", `by("urls-rows").children.length === 50`)
 	b.Run(b.Tab, `[...by("urls-pager").children][1].click()`)

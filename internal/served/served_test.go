@@ -307,6 +307,10 @@ func TestRetry(t *testing.T) {
 	s := serve(t, t.TempDir(), "--allow-private")
 	c := s.until(s.start(map[string]any{"urls": []string{web.URL + "/"}}).ID)
 	path := "/v1/crawls/" + c.ID
+	var all struct{ Hosts []struct{ Done, Errors int } }
+	if s.ask("GET", path+"/hosts", nil, &all); len(all.Hosts) != 1 || all.Hosts[0].Errors != 1 {
+		t.Errorf("%+v", all)
+	}
 	there.Store(true)
 	for body, want := range map[string]int{`{"error":"dsn"}`: 422, `{"status":"many"}`: 422, `{"all":true}`: 422} {
 		if status, text := s.send(path+"/retry", body); status != want {
@@ -318,6 +322,9 @@ func TestRetry(t *testing.T) {
 	}
 	if c = s.until(c.ID); c.State != "done" || c.Status.Pages != 4 {
 		t.Errorf("%+v", c)
+	}
+	if _, text := s.ask("GET", path+"/hosts", nil, nil); strings.Contains(text, "errors") {
+		t.Error(text)
 	}
 	if all := asked(); all["/"] != 1 || all["/1"] != 1 {
 		t.Errorf("%v", all)

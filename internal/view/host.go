@@ -19,7 +19,7 @@ import (
 func hostStatus(now time.Time, p job.Plan, h frontier.OriginInfo, rules robots.Rules) inspect.HostStatus {
 	ms := record.Milliseconds
 	s := inspect.HostStatus{
-		Host: h.Name, Done: h.Answered - h.Tried, Pending: h.Pending - h.Leased, InFlight: h.Leased,
+		Host: h.Name, Done: h.Answered - h.Tried, Errors: h.Errors, Pending: h.Pending - h.Leased, InFlight: h.Leased,
 		TookMS: ms(h.Took), Pace: h.Pace, DelayMS: ms(h.Delay), Asked: h.Asked, RobotsUntil: h.Robots.Until,
 	}
 	if asks, _ := rules.CrawlDelay(); s.DelayMS == 0 && asks <= frontier.MaxCrawlDelay {

@@ -251,8 +251,11 @@ func appendOrigin(b []byte, o frontier.OriginState) []byte {
 	b = appendTime(b, o.Trouble.Until)
 	b = appendText(b, o.Trouble.Kind)
 	b = appendText(b, o.Trouble.Reason)
-	if o.Levels != (frontier.LevelState{}) {
+	if o.Levels != (frontier.LevelState{}) || o.Errors > 0 {
 		b = appendBool(appendInt(b, o.Levels.Least), o.Levels.Joint)
+	}
+	if o.Errors > 0 {
+		b = appendInt(b, o.Errors)
 	}
 	return b
 }
@@ -276,6 +279,9 @@ func decodeOrigin(name string, value []byte) (frontier.OriginState, error) {
 		o.Trouble.Kind, o.Trouble.Reason = d.Text(), d.Text()
 		if len(d.Rest) > 0 {
 			o.Levels.Least, o.Levels.Joint = d.int(), d.bool()
+		}
+		if len(d.Rest) > 0 { // jobs that predate counts of errors end here
+			o.Errors = d.int()
 		}
 		return o, d.end()
 	}

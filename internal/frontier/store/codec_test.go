@@ -74,7 +74,7 @@ func TestOriginRoundTrip(t *testing.T) {
 	for _, o := range []frontier.OriginState{
 		{Name: "http://a.test"},
 		{
-			Name: "http://a.test", Pending: 1 << 30, Tried: 3, Answered: 7, Capped: true, Asked: at, Took: time.Hour, Best: -1, Most: 255,
+			Name: "http://a.test", Pending: 1 << 30, Tried: 3, Answered: 7, Errors: 2, Capped: true, Asked: at, Took: time.Hour, Best: -1, Most: 255,
 			BackOffEnd: at.Add(time.Hour), Strikes: 4, Overload: true, Responded: true,
 			Trouble: frontier.TroubleState{Since: at, Failures: 8, Until: at.Add(time.Minute), GivenUp: true, Kind: "connect", Reason: "refused"},
 			Robots:  frontier.RobotsState{Have: true, Shut: true, Until: at, Tries: 2, Kind: "http-503", Reason: "\x1b[0m"},

@@ -64,6 +64,9 @@ func (s *Store) Again(entries []Entry, keep, byDepth bool) (*Batch, error) {
 			name := e.URL.URL.Origin()
 			o := v.origins[name]
 			o.Answered = max(0, o.Answered-1)
+			if e.URL.Erred() {
+				o.Errors = max(0, o.Errors-1)
+			}
 			v.origins[name] = o
 		}
 	}
@@ -74,9 +77,9 @@ func (s *Store) Again(entries []Entry, keep, byDepth bool) (*Batch, error) {
 // reopenOrigin returns the state of an origin that has URLs to ask again: it may have failed for a
 // reason that is gone.
 func reopenOrigin(name string, o frontier.OriginState) frontier.OriginState {
-	answered, tried := o.Answered, o.Tried
+	answered, tried, errors := o.Answered, o.Tried, o.Errors
 	o = resetOrigin(name, o)
-	o.Answered, o.Tried = answered, tried
+	o.Answered, o.Tried, o.Errors = answered, tried, errors
 	return o
 }
 
@@ -197,7 +200,7 @@ func (v *recrawl) requeue(e Entry, kept bool) error {
 
 // resetOrigin returns the state of an origin at the start of a recrawl, or a few batches later.
 func resetOrigin(name string, o frontier.OriginState) frontier.OriginState {
-	o.Name, o.Tried, o.Answered, o.Capped = name, 0, 0, false
+	o.Name, o.Tried, o.Answered, o.Errors, o.Capped = name, 0, 0, 0, false
 	o.Responded, o.Trouble = false, frontier.TroubleState{}
 	if o.Robots.Shut {
 		o.Robots = frontier.RobotsState{}

@@ -241,8 +241,8 @@ class Pager {
 	}
 }
 
-const hosts = new Pager("hosts", 9, "hosts", h => row(
-	wide(bdi(h.host)), num(count(h.done)), num(count(h.pending)), num(count(h.in_flight)), num(h.took_ms ? time(h.took_ms / 1000) : "–"),
+const hosts = new Pager("hosts", 10, "hosts", h => row(
+	wide(bdi(h.host)), num(count(h.done)), num(count(h.errors ?? 0)), num(count(h.pending)), num(count(h.in_flight)), num(h.took_ms ? time(h.took_ms / 1000) : "–"),
 	num(h.pace ? count(h.pace) : "any"), num(h.delay_ms ? time(h.delay_ms / 1000) : "–"), key(h.robots),
 	wide(bdi(h.waits ?? "", 200), h.waits_until && until(h.waits_until) ? ", " + until(h.waits_until) : "", ...(h.traps ?? []).map(t => el("div", { class: "soft" }, "trap: ", bdi(t)))),
 ))

@@ -61,6 +61,7 @@ func originFields(o *frontier.OriginState) []field {
 		number(&o.Levels.Least), is(&o.Levels.Joint),
 		moment(&t.Since), number(&t.Failures), moment(&t.Until), is(&t.GivenUp), text(&t.Kind), text(&t.Reason),
 		is(&r.Shut), number(&r.Tries), text(&r.Kind), text(&r.Reason),
+		number(&o.Errors),
 	}
 }
 
