@@ -48,3 +48,12 @@ func TestOrdersBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestLimitsStay: no order changes limits that all nodes share.
+func TestLimitsStay(t *testing.T) {
+	for _, word := range []string{"limit=1", "max-time=1h"} {
+		if _, err := new(Client).Do(t.Context(), "set", "delay=1s", word); err == nil || !strings.Contains(err.Error(), "on several machines") {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+}

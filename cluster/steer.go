@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -16,6 +17,12 @@ import (
 func (c *Client) Do(ctx context.Context, words ...string) (lines []string, err error) {
 	if _, err := weft.ParseOrder(words...); err != nil {
 		return nil, err
+	}
+	for _, word := range words[1:] {
+		name, _, _ := strings.Cut(word, "=")
+		if words[0] == "set" && (name == "limit" || name == "max-time") {
+			return nil, fmt.Errorf("set: %s: a crawl on several machines keeps that of its start", name)
+		}
 	}
 	names, _, err := c.alive(ctx)
 	if err != nil {

@@ -22,14 +22,14 @@ var orders = []struct{ name, args, does string }{
 	{"pause", "", "start no more fetches until resume"},
 	{"resume", "", "continue after pause"},
 	{"stop", "", "finish the fetches that have started, then exit"},
-	{"set", "NAME=VALUE...", "for this run: concurrency, delay, per-host, rate-limit"},
+	{"set", "NAME=VALUE...", "concurrency, delay, limit, max-time, per-host, rate-limit"},
 	{"exclude", "RE...", "drop URLs that match, in later runs too"},
 	{"add", "URL...", "add seeds, for later runs too"},
 	{"tasks", "", "print what each task of the event loops waits for"},
 }
 
 // settings begin the arguments of set, for completion.
-var settings = []string{"concurrency=", "delay=", "per-host=", "rate-limit="}
+var settings = []string{"concurrency=", "delay=", "limit=", "max-time=", "per-host=", "rate-limit="}
 
 func orderLines() string {
 	var b strings.Builder

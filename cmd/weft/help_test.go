@@ -164,7 +164,7 @@ func TestComplete(t *testing.T) {
 		{"ctl ", "a.weft " + noFiles},
 		{"ctl a.weft ", "pause resume stop set exclude add tasks " + noFiles},
 		{"ctl a.weft re", "resume " + noFiles},
-		{"ctl a.weft set ", "concurrency= delay= per-host= rate-limit= " + noSpace},
+		{"ctl a.weft set ", "concurrency= delay= limit= max-time= per-host= rate-limit= " + noSpace},
 		{"ctl a.weft set delay=2s per", "per-host= " + noSpace},
 		{"ctl a.weft pause ", noFiles},
 		{"crawl ", noFiles},

@@ -36,7 +36,7 @@ var ErrOrder = errors.New("expected pause, resume, stop, set, exclude or add")
 //	resume
 //	stop            end the crawl in good order, as Crawler.Drain does
 //	set NAME=VALUE… for this run: concurrency=100, delay=2s, per-host=4, rate-limit=10;
-//	                0 for the default
+//	                0 for the default; limit=1000, max-time=2h; 0 for none
 //	exclude RE…     fetch no URL that matches, not even one that waits
 //	add URL…        more seeds, with or without a scheme
 //
@@ -147,6 +147,31 @@ var settings = map[string]func(value string) (setting, error){
 		}
 		return pace("per-host="+value, func(s *frontier.Settings) { s.PerHost = int(n) }), nil
 	},
+	"limit": func(value string) (setting, error) {
+		n, err := strconv.ParseUint(value, 10, 31)
+		if err != nil {
+			return nil, errors.New("expected a whole number, such as 1000")
+		}
+		return func(d *engine.Coordinator) string {
+			if !d.SetLimit(int(n)) {
+				return "limit as it was: the crawl has several nodes"
+			}
+			return "limit=" + value
+		}, nil
+	},
+	"max-time": func(value string) (setting, error) {
+		most, err := time.ParseDuration(value)
+		if value == "0" {
+			most, err = 0, nil
+		}
+		if err != nil || most < 0 {
+			return nil, errors.New("expected a time, such as 30m or 2h")
+		}
+		return func(d *engine.Coordinator) string {
+			d.SetMaxTime(most)
+			return "max-time=" + value
+		}, nil
+	},
 	"rate-limit": func(value string) (setting, error) {
 		rate, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(rate >= 0) || math.IsInf(rate, 0) {
@@ -168,7 +193,7 @@ func parseSettings(args []string) (action, error) {
 			return nil, fmt.Errorf("%s without a value, expected %[1]s=VALUE", name)
 		}
 		if !ok {
-			return nil, fmt.Errorf("%.64q, expected concurrency=N, delay=D, per-host=N or rate-limit=N", arg)
+			return nil, fmt.Errorf("%.64q, expected concurrency=N, delay=D, limit=N, max-time=D, per-host=N or rate-limit=N", arg)
 		}
 		set, err := parse(value)
 		if err != nil {

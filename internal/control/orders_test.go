@@ -206,6 +206,33 @@ func TestNoSocket(t *testing.T) {
 	}
 }
 
+// TestSetLimits: a limit that is set ends a crawl that runs, and one that is raised lets it go on.
+func TestSetLimits(t *testing.T) {
+	for _, c := range []struct {
+		limit       int
+		order, want string // the limit that stops it; "": none
+	}{{0, "limit=1", "limit"}, {0, "max-time=1ns", "max-time"}, {1, "limit=2", ""}, {1, "limit=0", ""}, {0, "max-time=1h", ""}} {
+		s := crawltest.NewHeld(t)
+		second := s.URL
+		if c.limit > 0 { // a host of which nothing is in flight
+			second = crawltest.NewHeld(t).URL
+		}
+		r := crawltest.Start(t, weft.Options{
+			Seeds: []string{s.URL + "/held", second + "/b"}, Job: filepath.Join(t.TempDir(), "job"), Limits: weft.Limits{Limit: c.limit},
+			Reach: weft.Reach{Scope: weft.ScopePage, NoRobots: true}, Pace: weft.Pace{PerHost: 1},
+		})
+		r.Inspect()
+		r.Await("held", func(now weft.Status) bool { return now.InFlight == 1 && now.Pending == 1 })
+		if got := r.Do("set", c.order); !slices.Equal(got, []string{c.order + ", for this run"}) {
+			t.Errorf("%q", got)
+		}
+		s.Release()
+		if sum := <-r.Done; sum.Stopped != c.want || sum.Finished != (c.want == "") {
+			t.Errorf("%s: stopped by %q, %+v", c.order, sum.Stopped, sum)
+		}
+	}
+}
+
 func TestParseOrder(t *testing.T) {
 	for _, c := range []struct{ order, want string }{
 		{"", `order "", expected pause`},
@@ -216,7 +243,9 @@ func TestParseOrder(t *testing.T) {
 		{"set delay=-1s", `set: delay "-1s", expected a time`},
 		{"set per-host=x", `set: per-host "x", expected a whole number`},
 		{"set rate-limit=NaN", `set: rate-limit "NaN", expected a number`},
-		{"set depth=3", `set: "depth=3", expected concurrency=N, delay=D, per-host=N or rate-limit=N`},
+		{"set limit=-1", `set: limit "-1", expected a whole number`},
+		{"set max-time=soon", `set: max-time "soon", expected a time`},
+		{"set depth=3", `set: "depth=3", expected concurrency=N, delay=D, limit=N, max-time=D, per-host=N or rate-limit=N`},
 		{"set concurrency=x", `set: concurrency "x", expected a whole number`},
 		{"exclude", "exclude: expected an expression"},
 		{"exclude (", `exclude: "(": missing closing ), expected an expression`},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/internal/budget"
@@ -289,10 +290,8 @@ func (c *Coordinator) crawl(t *aio.Task) error {
 	}
 	c.sharing.committed(c.clock.loop.Now(), nil, nil) // what the last run has left
 	c.seeds.readList()
-	if c.cfg.MaxTime > 0 {
-		tooLong := c.clock.loop.CallLater(c.cfg.MaxTime, func() { c.stop("max-time") })
-		defer tooLong.Cancel()
-	}
+	c.ending.began = c.clock.loop.Now()
+	c.SetMaxTime(c.cfg.MaxTime)
 	c.Dispatch()
 	return c.ending.over.Wait(t)
 }
@@ -365,6 +364,19 @@ func (c *Coordinator) finish() {
 	c.ending.finish()
 	c.committer.finish()
 	c.admission.begin.Set()
+}
+
+// SetMaxTime sets the time of this run, from its beginning, 0 to any.
+func (c *Coordinator) SetMaxTime(d time.Duration) {
+	c.cfg.MaxTime = d
+	e := &c.ending
+	if e.tooLong != nil {
+		e.tooLong.Cancel()
+		e.tooLong = nil
+	}
+	if d > 0 && !e.began.IsZero() { // else crawl comes to it
+		e.tooLong = c.clock.loop.CallAt(e.began.Add(d), func() { c.stop("max-time") })
+	}
 }
 
 // stop ends the crawl in good order because of a limit.

@@ -24,6 +24,8 @@ type ending struct {
 	draining bool          // no more fetches start
 	until    time.Time     // draining: then what is in flight is broken off
 	breakOff *aio.Callback // at until
+	began    time.Time     // the crawl, in this run; zero: it has not
+	tooLong  *aio.Callback // after MaxTime; nil: none
 	giveUp   *aio.Callback // of waiting for room on the disk
 	over     aio.Event
 	broken   bool  // by a cancelled context: the batch that is being saved is the last
@@ -73,8 +75,10 @@ func (e *ending) close() {
 	if e.drained != nil {
 		e.drained()
 	}
-	if e.giveUp != nil {
-		e.giveUp.Cancel()
+	for _, late := range []*aio.Callback{e.giveUp, e.tooLong} {
+		if late != nil {
+			late.Cancel()
+		}
 	}
 }
 

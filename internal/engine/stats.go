@@ -77,6 +77,17 @@ func (c *Coordinator) Steer(change func(*frontier.Settings)) {
 	c.frontier.Steer(c.clock.now(), s)
 }
 
+// SetLimit sets the most URLs of the crawl for this run, 0 to any number. It does not where several
+// nodes have a part of it, and reports that.
+func (c *Coordinator) SetLimit(n int) bool {
+	if c.cfg.Frontier.Metered {
+		return false
+	}
+	c.cfg.Frontier.Limit = n
+	c.Steer(func(s *frontier.Settings) { s.Limit = n })
+	return true
+}
+
 // SetConcurrency sets the most requests in flight for this run, 0 to that of the options, and
 // returns it: there are no more than workers.
 func (c *Coordinator) SetConcurrency(n int) int {

@@ -88,4 +88,5 @@ type Settings struct {
 	Delay     time.Duration
 	PerHost   int
 	RateLimit float64
+	Limit     int
 }

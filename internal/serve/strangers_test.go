@@ -158,13 +158,14 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestOrdersWithinLimits: no order leads beyond the rate of a token.
+// TestOrdersWithinLimits: no order leads beyond the rate and the pages of a token.
 func TestOrdersWithinLimits(t *testing.T) {
-	limited, free := &Token{Limits: Limits{Rate: 5}}, &Token{}
+	limited, free := &Token{Limits: Limits{Rate: 5, Pages: 9}}, &Token{}
 	for words, ok := range map[string]bool{
 		"": true, "pause": true, "set rate-limit=5": true, "set rate-limit=0.1": true, "set delay=0 per-host=9": true, "add rate-limit=0": true,
 		"set rate-limit=0": false, "set rate-limit=6": false, "set rate-limit=-0": false, "set rate-limit=NaN": false, "set rate-limit=Inf": false,
 		"set rate-limit=1 rate-limit=0": false, "set rate-limit=": false, "set delay=1s rate-limit=1e9": false, "set rate-limit=0x0p0": false,
+		"set limit=9 max-time=0": true, "set limit=10": false, "set limit=0": false, "set delay=1s limit=1e9": false, "set limit=": false,
 	} {
 		if err := limited.allow(&crawls.Crawl{}, strings.Fields(words)); (err == nil) != ok {
 			t.Errorf("%s: %v", words, err)

@@ -87,6 +87,11 @@ func (t *Token) allow(c *crawls.Crawl, words []string) error {
 		return fmt.Errorf("add: %s is a crawl of a file of the operator, who alone adds to it", c.Name)
 	}
 	for _, word := range words[min(1, len(words)):] {
+		if text, is := strings.CutPrefix(word, "limit="); is && t.Limits.Pages > 0 && words[0] == "set" {
+			if n, err := strconv.Atoi(text); err != nil || n < 1 || n > t.Limits.Pages {
+				return fmt.Errorf("%.64s: beyond the limit of the token: %d", word, t.Limits.Pages)
+			}
+		}
 		text, is := strings.CutPrefix(word, "rate-limit=")
 		if !is || t.Limits.Rate <= 0 || words[0] != "set" {
 			continue
