@@ -3,6 +3,7 @@ package render_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,7 +22,10 @@ func scripted(t *testing.T, lines string) (o render.Options, starts func() int) 
 	}
 	o.Program = filepath.Join(o.Temp, "browser")
 	script := fmt.Sprintf("#!/bin/sh\necho >>%[1]s.starts\nn=$(wc -l <%[1]s.starts)\n%[2]s\n", o.Program, lines)
-	if err := os.WriteFile(o.Program, []byte(script), 0o755); err != nil {
+	// If this process wrote it, children of other tests might have it open, and it could not start.
+	write := exec.Command("sh", "-c", `cat >"$0" && chmod 755 "$0"`, o.Program)
+	write.Stdin = strings.NewReader(script)
+	if err := write.Run(); err != nil {
 		t.Fatal(err)
 	}
 	return o, func() int {
