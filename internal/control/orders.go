@@ -114,58 +114,70 @@ func pace(said string, set func(*frontier.Settings)) setting {
 	}
 }
 
+// whole reads the value of a setting that is a number from 0 on.
+func whole(value, example string) (int, error) {
+	n, err := strconv.ParseUint(value, 10, 31)
+	if err != nil {
+		return 0, errors.New("expected a whole number, such as " + example)
+	}
+	return int(n), nil
+}
+
+// duration reads the value of a setting that is a time from 0 on.
+func duration(value, example string) (time.Duration, error) {
+	d, err := time.ParseDuration(value) // knows 0
+	if err != nil || d < 0 {
+		return 0, errors.New("expected a time, such as " + example)
+	}
+	return d, nil
+}
+
 // settings are the options that may be set while a crawl runs.
 var settings = map[string]func(value string) (setting, error){
 	"concurrency": func(value string) (setting, error) {
-		n, err := strconv.ParseUint(value, 10, 31)
+		n, err := whole(value, "100")
 		if err != nil {
-			return nil, errors.New("expected a whole number, such as 100")
+			return nil, err
 		}
 		return func(d *engine.Coordinator) string {
-			got := d.SetConcurrency(int(n))
+			got := d.SetConcurrency(n)
 			said := fmt.Sprintf("concurrency=%d", got)
-			if got < int(n) {
+			if got < n {
 				said += " (the most of this run)"
 			}
 			return said
 		}, nil
 	},
 	"delay": func(value string) (setting, error) {
-		delay, err := time.ParseDuration(value)
-		if value == "0" {
-			delay, err = 0, nil
-		}
-		if err != nil || delay < 0 {
-			return nil, errors.New("expected a time, such as 500ms or 2s")
+		delay, err := duration(value, "500ms or 2s")
+		if err != nil {
+			return nil, err
 		}
 		return pace("delay="+value, func(s *frontier.Settings) { s.Delay = delay }), nil
 	},
 	"per-host": func(value string) (setting, error) {
-		n, err := strconv.ParseUint(value, 10, 31)
+		n, err := whole(value, "4")
 		if err != nil {
-			return nil, errors.New("expected a whole number, such as 4")
+			return nil, err
 		}
-		return pace("per-host="+value, func(s *frontier.Settings) { s.PerHost = int(n) }), nil
+		return pace("per-host="+value, func(s *frontier.Settings) { s.PerHost = n }), nil
 	},
 	"limit": func(value string) (setting, error) {
-		n, err := strconv.ParseUint(value, 10, 31)
+		n, err := whole(value, "1000")
 		if err != nil {
-			return nil, errors.New("expected a whole number, such as 1000")
+			return nil, err
 		}
 		return func(d *engine.Coordinator) string {
-			if !d.SetLimit(int(n)) {
+			if !d.SetLimit(n) {
 				return "limit as it was: the crawl has several nodes"
 			}
 			return "limit=" + value
 		}, nil
 	},
 	"max-time": func(value string) (setting, error) {
-		most, err := time.ParseDuration(value)
-		if value == "0" {
-			most, err = 0, nil
-		}
-		if err != nil || most < 0 {
-			return nil, errors.New("expected a time, such as 30m or 2h")
+		most, err := duration(value, "30m or 2h")
+		if err != nil {
+			return nil, err
 		}
 		return func(d *engine.Coordinator) string {
 			d.SetMaxTime(most)

@@ -137,7 +137,7 @@ func described(all []operation, method, path string, status int, kind string, bo
 	return schema.Validate(v)
 }
 
-// TestDescribed: an answer that differs from the document is told from one that does not.
+// TestDescribed: the check of answers finds each one that differs from the document.
 func TestDescribed(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir())
